@@ -1,0 +1,40 @@
+# Le cours en deux commandes : « make cours » puis « make test ». Elles créent .venv elles-mêmes.
+PYTHON ?= python3
+BIN := .venv/bin
+PRET := .venv/pret
+
+.PHONY: aide cours test lab juge juge-arret test-juge
+
+aide:
+	@echo "make cours       installe, exécute les leçons, publie et note les exercices, écrit rapport/"
+	@echo "make test        installe et passe tous les tests (leçons rejouées comprises)"
+	@echo "make lab         ouvre JupyterLab, en français, sur les leçons"
+	@echo "make juge        installe et démarre le juge local (vLLM, environ 3 Go)"
+	@echo "make juge-arret  arrête le juge"
+	@echo "make test-juge   démarre le juge et lui repose les questions du journal"
+
+$(PRET): requirements.txt pyproject.toml
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+		{ echo "Il faut Python 3.11 ou plus récent : installez-le, ou indiquez-le avec « make PYTHON=python3.12 … »."; exit 2; }
+	$(PYTHON) -m venv .venv
+	$(BIN)/pip install --quiet -r requirements.txt -e .
+	@touch $@
+
+cours: $(PRET)
+	$(BIN)/cours demonstration
+
+test: $(PRET)
+	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest --nbval --nbval-cell-timeout=120 -n 2 --dist loadscope notebooks
+
+lab: $(PRET)
+	$(BIN)/cours lab
+
+juge: $(PRET)
+	$(BIN)/cours juge demarrer
+
+juge-arret: $(PRET)
+	$(BIN)/cours juge arreter
+
+test-juge: $(PRET)
+	$(BIN)/python -m pytest -m juge -s
