@@ -1,0 +1,1 @@
+"""Ce que les leçons partagent : découpe, métriques, juge, journal et figures."""
