@@ -1,0 +1,230 @@
+"""La commande `cours` : tout ce que le cours sait faire, en français.
+
+Codes de sortie : 0 tout va bien ; 1 au moins une copie, une leçon ou une vérification est en faute,
+et chacune est nommée ; 2 mauvais usage ou environnement, avec la commande qui répare.
+"""
+
+import os
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+
+from autograder.french_cli import TyperException, usage_error
+from autograder.settings import UsageError
+
+app = typer.Typer(
+    help="Évaluer les textes générés : les leçons, le juge, les exercices et leur notation.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+judge_app = typer.Typer(help="Le juge local : un vrai serveur vLLM.", no_args_is_help=True)
+app.add_typer(judge_app, name="juge")
+
+console = Console(highlight=False)
+LessonNames = Annotated[list[str] | None, typer.Argument(help="Leçons : « 01 » ou « 01_bleu » ; toutes par défaut.")]
+
+
+def progress() -> Progress:
+    """Barre de progression : ce qui est en cours, ce qui est fait, le temps écoulé et restant."""
+    return Progress(
+        TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), TimeRemainingColumn(),
+        console=console,
+    )  # fmt: skip
+
+
+def main() -> None:
+    """Point d'entrée : traduit les erreurs prévues en une phrase et un code de sortie."""
+    # nbgrader appelle « alembic » par son nom : il doit trouver celui de cet environnement.
+    os.environ["PATH"] = f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', '')}"
+    try:
+        sys.exit(app(standalone_mode=False))
+    except UsageError as error:
+        message = str(error)
+    except TyperException as error:
+        if type(error).__name__ == "NoArgsIsHelpError":  # l'aide est déjà affichée
+            sys.exit(2)
+        message = usage_error(error)
+    except (KeyboardInterrupt, typer.Abort):
+        message = "Interrompu ; ce qui est déjà fait est gardé, relancez la même commande."
+    console.print(f"Erreur : {message}", style="red", soft_wrap=True, markup=False)
+    sys.exit(2)
+
+
+@app.command("construire")
+def build(
+    lessons: LessonNames = None,
+    processes: Annotated[int, typer.Option("--processus", min=1, help="Leçons exécutées à la fois.")] = 2,
+) -> None:
+    """Dérive et exécute les notebooks des leçons, sur les verdicts enregistrés."""
+    from autograder.lessons import LessonError, execute_all, find, notebook_path, write
+
+    texts, failures = find(lessons), []
+    with progress() as bar:
+        task = bar.add_task("Leçons", total=len(texts))
+        for text, result in execute_all(texts, processes):
+            if isinstance(result, LessonError):
+                failures.append(result)
+            else:
+                write(result, notebook_path(text))
+            bar.update(task, advance=1, description=text.stem)
+    _finish(f"{len(texts) - len(failures)} leçon(s) exécutée(s) sur {len(texts)}.", failures)
+
+
+@app.command("enregistrer")
+def record(
+    lessons: LessonNames = None,
+    restart: Annotated[
+        bool, typer.Option("--recommencer", help="Oublie l'enregistrement interrompu, au lieu de le reprendre.")
+    ] = False,
+) -> None:
+    """Enregistre de nouveau les réponses du juge pour des leçons (serveur démarré) ; reprend après un arrêt."""
+    from autograder.recording import record_lesson, recorded_lessons
+
+    failures = []
+    for text in recorded_lessons(lessons):
+        failure = record_lesson(text, restart, console)
+        if failure is not None:
+            failures.append(failure)
+    _finish("Enregistrement terminé ; « cours construire » met à jour les notebooks.", failures)
+
+
+@app.command("demonstration")
+def demonstration(
+    output: Annotated[Path, typer.Option("--sortie", help="Dossier du rapport.")] = Path("rapport"),
+) -> None:
+    """Exécute les leçons, publie les exercices, note la classe de démonstration et écrit le rapport."""
+    from autograder import lessons, publish, report
+    from autograder.demonstration import build, expected_marks
+    from autograder.grading import differences, grade, prepare, submitted, write_marks
+    from autograder.settings import COPIES, RELEASE
+
+    output = output.resolve()
+    (output / "lecons").mkdir(parents=True, exist_ok=True)
+    texts, lines, failures, marks = lessons.find(), [], [], []
+    with progress() as bar:
+        task = bar.add_task("Leçons", total=len(texts))
+        for text, result in lessons.execute_all(texts):
+            if isinstance(result, lessons.LessonError):
+                failures.append(result)
+            else:
+                page = output / "lecons" / f"{text.stem}.html"
+                page.write_text(report.lesson_page(result), encoding="utf-8")
+                lines.append(report.LessonLine(text.stem, f"lecons/{page.name}", len(lessons.code_cells(result))))
+            bar.update(task, advance=1, description=text.stem)
+        task = bar.add_task("Publication", total=1)
+        publish.publish()
+        course = output / "classe"
+        prepare(course, publish.assignments())
+        bar.update(task, advance=1)
+        build(RELEASE, COPIES, course / "submitted")
+        copies = submitted(course)
+        task = bar.add_task("Copies", total=len(copies))
+        for mark in grade(course, copies):
+            marks.append(mark)
+            bar.update(task, advance=1, description=f"{mark.devoir} {mark.etudiant}")
+    write_marks(marks, output / "notes.csv")
+    failures += differences(marks, expected_marks(COPIES / "notes_attendues.csv"))
+    report.write_index(output / "index.html", sorted(lines, key=lambda line: line.title), marks, [str(f) for f in failures])
+    statuses = ", ".join(f"{sum(mark.statut == name for mark in marks)} {name}" for name in ("note", "a_relire", "erreur"))
+    _finish(f"{len(lines)} leçons exécutées, {len(marks)} copies notées ({statuses}). À voir : {output / 'index.html'}", failures)
+
+
+@app.command("publier")
+def publish_command() -> None:
+    """Récrit release/ (la version étudiante) d'après source/, avec nbgrader."""
+    from autograder.publish import publish
+
+    changed = publish()
+    console.print("\n".join(f"release/{path}" for path in changed) or "release/ était à jour.", markup=False)
+
+
+@app.command("verifier")
+def check() -> None:
+    """Vérifie sans rien exécuter que leçons, exercices, journaux et environnements sont cohérents."""
+    from autograder.checks import CHECKS
+
+    failures = []
+    for function in CHECKS:
+        found = list(function())
+        failures += found
+        console.print(f"{'✗' if found else '✓'} {function.__doc__.splitlines()[0]}", markup=False, soft_wrap=True)
+    _finish(f"{len(failures)} faute(s)." if failures else "Tout est cohérent.", failures)
+
+
+@app.command("verifier-env")
+def check_environment() -> None:
+    """Une ligne par exigence (Python, paquets, bubblewrap, port 8185, juge), avec sa réparation."""
+    from autograder.environment import requirements
+
+    lines = requirements()
+    for line in lines:
+        console.print(str(line), markup=False, soft_wrap=True, style=None if line.satisfied else "yellow")
+    if any(line.essential and not line.satisfied for line in lines):
+        raise typer.Exit(2)
+
+
+@app.command("lab")
+def lab() -> None:
+    """Ouvre JupyterLab, en français, sur les leçons."""
+    import json
+
+    from autograder.settings import NOTEBOOKS, ROOT
+
+    overrides = Path(sys.prefix) / "share" / "jupyter" / "lab" / "settings" / "overrides.json"
+    settings = json.loads(overrides.read_text(encoding="utf-8")) if overrides.exists() else {}
+    settings["@jupyterlab/translation-extension:plugin"] = {"locale": "fr_FR"}
+    overrides.parent.mkdir(parents=True, exist_ok=True)
+    overrides.write_text(json.dumps(settings, indent=2), encoding="utf-8")
+    command = [sys.executable, "-m", "jupyterlab", f"--ServerApp.root_dir={ROOT}", "--ip=127.0.0.1", str(NOTEBOOKS)]
+    os.execv(sys.executable, command)
+
+
+@judge_app.command("demarrer")
+def judge_start() -> None:
+    """Installe le juge s'il le faut (.venv-juge), puis démarre vLLM sur 127.0.0.1:8185."""
+    from autograder import judge_server
+
+    judge_server.start(console)
+
+
+@judge_app.command("etat")
+def judge_status() -> None:
+    """Dit si le juge tourne, quel modèle il sert et où est son journal."""
+    from autograder import judge_server
+
+    state = judge_server.status()
+    if state.models:
+        console.print(f"Le juge répond à {judge_server.URL} : {', '.join(state.models)}.")
+    elif state.port_taken:
+        console.print(f"Le port {judge_server.PORT} est pris par un programme qui n'est pas un juge.")
+    else:
+        console.print("Le juge ne répond pas : démarrez-le avec « cours juge demarrer ».")
+    if state.pid:
+        console.print(f"Processus {state.pid} ; journal du serveur : {judge_server.LOG}", soft_wrap=True)
+    raise typer.Exit(0 if state.models else 1)
+
+
+@judge_app.command("arreter")
+def judge_stop() -> None:
+    """Arrête le vLLM démarré par « cours juge demarrer », et lui seul."""
+    from autograder import judge_server
+
+    judge_server.stop(console)
+
+
+def _finish(message: str, failures: list) -> None:
+    for failure in failures:
+        console.print(f"✗ {failure}", style="red", soft_wrap=True, markup=False)
+    console.print(message, markup=False)
+    if failures:
+        raise typer.Exit(1)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,36 @@
+"""Réglages communs : dossiers du projet, erreurs de la ligne de commande, configuration de nbgrader."""
+
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+NOTEBOOKS = ROOT / "notebooks"
+TEXTS = NOTEBOOKS / "textes"
+SOURCE = ROOT / "source"
+RELEASE = ROOT / "release"
+COPIES = ROOT / "autograder" / "copies"
+REPORT = ROOT / "rapport"
+
+
+class UsageError(Exception):
+    """Mauvais usage ou environnement incomplet : la commande s'arrête avec le code 2 et la réparation."""
+
+
+def configure(config, course: Path = ROOT) -> None:
+    """Règle nbgrader : dossier du cours, délimiteurs et amorces en français.
+
+    Args:
+        config: objet `Config` de traitlets, celui de nbgrader_config.py.
+        course: dossier qui contient source/, release/, submitted/ et gradebook.db.
+    """
+    config.CourseDirectory.root = str(course)
+    config.CourseDirectory.course_id = "evaluation"
+    config.ClearSolutions.begin_solution_delimeter = "### DÉBUT SOLUTION"
+    config.ClearSolutions.end_solution_delimeter = "### FIN SOLUTION"
+    config.ClearSolutions.code_stub = {
+        "python": '# Écrivez votre réponse ici.\nraise NotImplementedError("non implémenté")'
+    }
+    config.ClearSolutions.text_stub = "Écrivez votre réponse ici."
+    config.ClearHiddenTests.begin_test_delimeter = "### DÉBUT TESTS CACHÉS"
+    config.ClearHiddenTests.end_test_delimeter = "### FIN TESTS CACHÉS"
+    # Une cellule de test supprimée par l'étudiant est remise : elle vaut 0 ou ses points, jamais « à noter à la main ».
+    config.OverwriteCells.add_missing_cells = True
