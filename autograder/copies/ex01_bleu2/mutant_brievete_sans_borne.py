@@ -1,0 +1,17 @@
+# Copie : récompense un candidat plus long que la référence.
+# Reprend : parfaite
+
+# %% bleu2
+def bleu2(candidate, references):
+    p2 = modified_bigram_precision(candidate, references)
+    if p2 == 0:
+        return 0.0
+    words = Counter(candidate)
+    ceiling = Counter()
+    for reference in references:
+        ceiling |= Counter(reference)
+    c = len(candidate)
+    p1 = sum((words & ceiling).values()) / c
+    r = min((len(reference) for reference in references), key=lambda length: (abs(length - c), length))
+    brevity_penalty = math.exp(1 - r / c)
+    return brevity_penalty * math.sqrt(p1 * p2)

@@ -1,0 +1,11 @@
+# Copie : oublie le candidat sans bigramme (VECTEURS V5 et V6).
+# Reprend : parfaite
+
+# %% precision_bigrammes
+def modified_bigram_precision(candidate, references):
+    bigrams = Counter(zip(candidate, candidate[1:]))
+    total = sum(bigrams.values())
+    ceiling = Counter()
+    for reference in references:
+        ceiling |= Counter(zip(reference, reference[1:]))
+    return sum((bigrams & ceiling).values()) / total

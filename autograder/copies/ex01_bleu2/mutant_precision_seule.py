@@ -1,0 +1,6 @@
+# Copie : appelle BLEU-2 la seule précision des bigrammes (CONTENU E-10).
+# Reprend : parfaite
+
+# %% bleu2
+def bleu2(candidate, references):
+    return modified_bigram_precision(candidate, references)

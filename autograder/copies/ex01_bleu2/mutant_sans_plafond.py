@@ -1,0 +1,13 @@
+# Copie : les répétitions du candidat comptent toutes (VECTEURS B1, no clip).
+# Reprend : parfaite
+
+# %% precision_bigrammes
+def modified_bigram_precision(candidate, references):
+    bigrams = Counter(zip(candidate, candidate[1:]))
+    total = sum(bigrams.values())
+    if total == 0:
+        return 0.0
+    ceiling = Counter()
+    for reference in references:
+        ceiling |= Counter(zip(reference, reference[1:]))
+    return sum(count for bigram, count in bigrams.items() if bigram in ceiling) / total

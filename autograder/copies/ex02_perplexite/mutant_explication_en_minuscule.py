@@ -1,0 +1,5 @@
+# Copie : la bonne lettre, en minuscule.
+# Reprend : parfaite
+
+# %% explication
+explication = "d"

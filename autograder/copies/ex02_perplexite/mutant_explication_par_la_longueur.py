@@ -1,0 +1,5 @@
+# Copie : croit que la perplexité augmente avec la longueur.
+# Reprend : parfaite
+
+# %% explication
+explication = "A"

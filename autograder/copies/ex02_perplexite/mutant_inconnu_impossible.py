@@ -1,0 +1,14 @@
+# Copie : donne une probabilité nulle à un mot inconnu (VECTEURS PPL-05).
+# Reprend : parfaite
+
+# %% modele_bigramme
+def next_token_prob(prev, word):
+    known = set(TOKENS)
+    prev = prev if prev in known else UNK
+    if word not in known:
+        return 0.0
+    bigrams = list(zip(TOKENS, TOKENS[1:]))
+    seen = bigrams.count((prev, word))
+    context = sum(first == prev for first, _ in bigrams)
+    vocabulary_size = len(known) + 1
+    return (seen + K) / (context + K * vocabulary_size)

@@ -1,0 +1,13 @@
+# Copie : lissage de Laplace, k = 1 (CONTENU E-07).
+# Reprend : parfaite
+
+# %% modele_bigramme
+def next_token_prob(prev, word):
+    known = set(TOKENS)
+    prev = prev if prev in known else UNK
+    word = word if word in known else UNK
+    bigrams = list(zip(TOKENS, TOKENS[1:]))
+    seen = bigrams.count((prev, word))
+    context = sum(first == prev for first, _ in bigrams)
+    vocabulary_size = len(known) + 1
+    return (seen + 1) / (context + 1 * vocabulary_size)

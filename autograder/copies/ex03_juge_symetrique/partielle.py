@@ -1,0 +1,13 @@
+# Copie : le juge symétrique seulement.
+
+# %% juge_symetrique
+def judge_symmetric(question, a, b, judge):
+    direct = judge(question, a, b)
+    swapped = judge(question, b, a)
+    if (direct, swapped) == ("A", "B"):
+        return "A"
+    if (direct, swapped) == ("B", "A"):
+        return "B"
+    if direct == swapped == "EGALITE":
+        return "EGALITE"
+    return "INSTABLE"
