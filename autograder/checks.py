@@ -126,7 +126,7 @@ def output_text(cell: NotebookNode) -> str:
 
 THIN_SPACES = "\u00a0\u202f\u2009"
 PROSE_NUMBER = re.compile(rf"(?<![\w.,])(?<!\w-)([-−]?\d+(?:[{THIN_SPACES}]\d{{3}})*(?:[.,]\d+)?)(?![\w])([ {THIN_SPACES}]?%)?")
-OUTPUT_NUMBER = re.compile(r"(?<![\w.])(?<!\w-)[-−]?\d+(?:[.,]\d+)?(?:e[-+]?\d+)?")
+OUTPUT_NUMBER = re.compile(r"(?<![\w.])(?<!\w-)[-−]?\d+(?:[.,]\d+)?(?:e[-+]?\d+)?(?!\w)")
 MARKDOWN_LINK = re.compile(r"\[[^\]]*\]\([^)]*\)")
 
 

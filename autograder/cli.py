@@ -40,8 +40,6 @@ def progress() -> Progress:
 
 def main() -> None:
     """Point d'entrée : traduit les erreurs prévues en une phrase et un code de sortie."""
-    # nbgrader appelle « alembic » par son nom : il doit trouver celui de cet environnement.
-    os.environ["PATH"] = f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', '')}"
     try:
         sys.exit(app(standalone_mode=False))
     except UsageError as error:
@@ -100,8 +98,8 @@ def demonstration(
 ) -> None:
     """Exécute les leçons, publie les exercices, note la classe de démonstration et écrit le rapport."""
     from autograder import lessons, publish, report
-    from autograder.demonstration import build, expected_marks
-    from autograder.grading import differences, grade, prepare, submitted, write_marks
+    from autograder.demonstration import MARKS_FILE, build
+    from autograder.grading import differences, grade, prepare, read_marks, submitted, write_marks
     from autograder.settings import COPIES, RELEASE
 
     output = output.resolve()
@@ -129,7 +127,7 @@ def demonstration(
             marks.append(mark)
             bar.update(task, advance=1, description=f"{mark.devoir} {mark.etudiant}")
     write_marks(marks, output / "notes.csv")
-    failures += differences(marks, expected_marks(COPIES / "notes_attendues.csv"))
+    failures += differences(marks, read_marks(COPIES / MARKS_FILE))
     report.write_index(output / "index.html", sorted(lines, key=lambda line: line.title), marks, [str(f) for f in failures])
     statuses = ", ".join(f"{sum(mark.statut == name for mark in marks)} {name}" for name in ("note", "a_relire", "erreur"))
     _finish(f"{len(lines)} leçons exécutées, {len(marks)} copies notées ({statuses}). À voir : {output / 'index.html'}", failures)

@@ -2,6 +2,7 @@
 
 import csv
 import shutil
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
@@ -83,7 +84,7 @@ def read_marks(path: Path) -> list[Mark]:
     """
     try:
         with path.open(encoding="utf-8", newline="") as file:
-            return [
+            marks = [
                 Mark(
                     row["etudiant"], row["devoir"], float(row["note"]) if row["note"] else None,
                     float(row["note_max"]), row["statut"], row["motif"],
@@ -92,6 +93,11 @@ def read_marks(path: Path) -> list[Mark]:
             ]  # fmt: skip
     except (OSError, KeyError, TypeError, ValueError) as error:
         raise UsageError(f"Le fichier de notes {path.name} ne se lit pas ({error}) : reprenez-en la version d'origine (git restore).") from None
+    seen = Counter((mark.etudiant, mark.devoir) for mark in marks)
+    for (student, assignment), count in seen.items():
+        if count > 1:
+            raise UsageError(f"{path.name} : {count} lignes pour {student}, {assignment} ; n'en gardez qu'une.")
+    return marks
 
 
 def differences(marks: list[Mark], expected: list[Mark]) -> Iterator[str]:

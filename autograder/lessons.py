@@ -7,6 +7,7 @@ import hashlib
 import json
 import os
 import re
+import subprocess
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
@@ -91,8 +92,9 @@ def execute(text: Path, variables: dict[str, str] | None = None) -> NotebookNode
         coalesce_streams=True,
     )
     try:
-        client.execute(env=environment | (variables or {}))
-    except (CellExecutionError, CellTimeoutError, DeadKernelError) as error:
+        # Ce que le noyau lui-même écrit sur stderr (et non ses cellules) n'intéresse personne.
+        client.execute(env=environment | (variables or {}), stderr=subprocess.DEVNULL)
+    except (CellExecutionError, CellTimeoutError, DeadKernelError, RuntimeError) as error:
         raise LessonError(f"{text.stem} : {_cause(notebook, error)}") from None
     notebook.metadata.language_info = {"name": "python"}
     notebook.metadata[SEAL] = {"sceau": {cell.id: outputs_digest(cell) for cell in code_cells(notebook)}}

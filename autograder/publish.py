@@ -1,7 +1,9 @@
 """Publie les exercices : release/ est tiré de source/ par nbgrader, et par lui seul."""
 
 import logging
+import os
 import shutil
+import sys
 from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -30,8 +32,13 @@ def nbgrader_api(course: Path):
     configure(config, course)
     config.Application.log_level = logging.ERROR
     config.NbGrader.logfile = ""
-    api = NbGraderAPI(config=config)
-    yield api
+    path = os.environ.get("PATH", "")
+    # nbgrader appelle « alembic » par son nom : il doit trouver celui de cet environnement (NB-33).
+    os.environ["PATH"] = f"{Path(sys.executable).parent}{os.pathsep}{path}"
+    try:
+        yield NbGraderAPI(config=config)
+    finally:
+        os.environ["PATH"] = path
 
 
 def succeeded(result: dict, action: str) -> None:
