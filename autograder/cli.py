@@ -5,6 +5,7 @@ et chacune est nommée ; 2 mauvais usage ou environnement, avec la commande qui 
 """
 
 import os
+import shutil
 import sys
 from pathlib import Path
 from typing import Annotated
@@ -95,42 +96,129 @@ def record(
 @app.command("demonstration")
 def demonstration(
     output: Annotated[Path, typer.Option("--sortie", help="Dossier du rapport.")] = Path("rapport"),
+    processes: Annotated[int, typer.Option("--processus", min=1, help="Copies exécutées à la fois.")] = 2,
 ) -> None:
     """Exécute les leçons, publie les exercices, note la classe de démonstration et écrit le rapport."""
-    from autograder import lessons, publish, report
+    from autograder import lessons, publish, report, sandbox
     from autograder.demonstration import MARKS_FILE, build
-    from autograder.grading import differences, grade, prepare, read_marks, submitted, write_marks
-    from autograder.settings import COPIES, RELEASE
+    from autograder.grading import Class, differences, found_copies, read_marks
+    from autograder.settings import COPIES, RELEASE, SOURCE
 
     output = output.resolve()
-    (output / "lecons").mkdir(parents=True, exist_ok=True)
-    texts, lines, failures, marks = lessons.find(), [], [], []
+    texts, lines, failures = lessons.find(), [], []
+    reason = sandbox.available()
     with progress() as bar:
         task = bar.add_task("Leçons", total=len(texts))
         for text, result in lessons.execute_all(texts):
             if isinstance(result, lessons.LessonError):
                 failures.append(result)
             else:
-                page = output / "lecons" / f"{text.stem}.html"
-                page.write_text(report.lesson_page(result), encoding="utf-8")
-                lines.append(report.LessonLine(text.stem, f"lecons/{page.name}", len(lessons.code_cells(result))))
+                lines.append(report.write_lesson(output, text.stem, result))
             bar.update(task, advance=1, description=text.stem)
         task = bar.add_task("Publication", total=1)
         publish.publish()
-        course = output / "classe"
-        prepare(course, publish.assignments())
         bar.update(task, advance=1)
-        build(RELEASE, COPIES, course / "submitted")
-        copies = submitted(course)
+    course = output / "classe"
+    shutil.rmtree(course, ignore_errors=True)
+    shutil.copytree(SOURCE, course / "source")
+    built = build(RELEASE, COPIES, course / "submitted", harmless=reason is not None)
+    isolation = "bwrap" if reason is None else "processus"
+    group = Class(course, course / "submitted", course / "travail", isolation, sandbox.Limits(cell_seconds=10))
+    marks = _grade_class(group, found_copies(group.copies), processes, controls=True)
+    expected = read_marks(COPIES / MARKS_FILE)
+    if reason is not None:
+        left_out = [mark for mark in expected if not (group.copies / mark.etudiant / mark.devoir).exists()]
+        expected = [mark for mark in expected if mark not in left_out]
+        console.print(f"{len(left_out)} copies piégées laissées de côté, faute d'isolement : {reason}.", markup=False, soft_wrap=True)
+    failures += differences(marks, expected)
+    report.write_class(output, group, marks, lines, [str(failure) for failure in failures], demonstration=True)
+    console.print(f"{len(lines)} leçons exécutées, {len(built)} copies de démonstration notées.")
+    _finish(_summary(marks, output), failures)
+
+
+@app.command("noter")
+def grade_command(
+    copies: Annotated[Path | None, typer.Option("--copies", help="Dossier des copies (par défaut, submitted/ du cours).")] = None,
+    assignment: Annotated[str | None, typer.Option("--devoir", help="Ne noter que ce devoir.")] = None,
+    student: Annotated[str | None, typer.Option("--etudiant", help="Ne noter que cet étudiant.")] = None,
+    processes: Annotated[int, typer.Option("--processus", min=1, help="Copies exécutées à la fois.")] = 2,
+    isolation: Annotated[str, typer.Option("--isolement", help="auto, bwrap, ou processus (copies de confiance seulement).")] = "auto",
+    output: Annotated[Path, typer.Option("--sortie", help="Dossier du rapport.")] = Path("rapport"),
+    course: Annotated[Path, typer.Option("--cours", help="Dossier du cours nbgrader.")] = Path("."),
+    no_controls: Annotated[bool, typer.Option("--sans-temoins", help="Ne pas noter d'abord le corrigé et la copie vide.")] = False,
+    cell_seconds: Annotated[float, typer.Option("--temps-cellule", min=0.1, help="Temps d'une cellule, en secondes.")] = 30,
+    notebook_seconds: Annotated[float, typer.Option("--temps-copie", min=1, help="Temps d'une copie, en secondes.")] = 180,
+) -> None:
+    """Note une classe dans des bacs à sable ; reprend là où une notation interrompue s'est arrêtée."""
+    from autograder import report, sandbox
+    from autograder.grading import Class, found_copies
+
+    course, output = course.resolve(), output.resolve()
+    limits = sandbox.Limits(cell_seconds=cell_seconds, notebook_seconds=notebook_seconds)
+    group = Class(course, (copies or course / "submitted").resolve(), output / "travail", sandbox.choose(isolation), limits)
+    chosen = found_copies(group.copies, assignment, student)
+    marks = _grade_class(group, chosen, processes, controls=not no_controls)
+    report.write_class(output, group, marks, [], [], demonstration=False)
+    failures = [f"{mark.etudiant}, {mark.devoir} : {mark.motif}" for mark in marks if mark.statut == "erreur"]
+    _finish(_summary(marks, output), failures)
+
+
+def _grade_class(group, copies: list, processes: int, controls: bool) -> list:
+    """Note les copies avec une barre de progression ; les notes sont gardées au fur et à mesure dans notes.csv."""
+    from autograder.grading import control, declare, grade
+
+    marks = []
+    with progress() as bar:
+        task = bar.add_task("Témoins", total=None)
+        references = declare(group, sorted({assignment for _, assignment in copies}))
+        if controls:
+            control(group, references)
+        bar.update(task, total=1, completed=1)
         task = bar.add_task("Copies", total=len(copies))
-        for mark in grade(course, copies):
+        for mark in grade(group, copies, references, processes):
             marks.append(mark)
             bar.update(task, advance=1, description=f"{mark.devoir} {mark.etudiant}")
-    write_marks(marks, output / "notes.csv")
-    failures += differences(marks, read_marks(COPIES / MARKS_FILE))
-    report.write_index(output / "index.html", sorted(lines, key=lambda line: line.title), marks, [str(f) for f in failures])
+    return sorted(marks, key=lambda mark: (mark.devoir, mark.etudiant))
+
+
+def _summary(marks: list, output: Path) -> str:
     statuses = ", ".join(f"{sum(mark.statut == name for mark in marks)} {name}" for name in ("note", "a_relire", "erreur"))
-    _finish(f"{len(lines)} leçons exécutées, {len(marks)} copies notées ({statuses}). À voir : {output / 'index.html'}", failures)
+    return f"{len(marks)} copies : {statuses}. À voir : {output / 'index.html'}"
+
+
+@app.command("collecter")
+def collect_command(
+    archive: Annotated[Path, typer.Argument(metavar="ARCHIVE.zip", help="Archive du devoir, telle que Moodle la donne.")],
+    assignment: Annotated[str, typer.Option("--devoir", help="Devoir, par exemple ex01_bleu2.")],
+    target: Annotated[Path, typer.Option("--vers", help="Dossier des copies.")] = Path("submitted"),
+) -> None:
+    """Range l'archive d'un devoir Moodle dans submitted/ ; ce qui est dangereux est refusé et nommé."""
+    from autograder.moodle import collect
+
+    report = collect(archive, assignment, target)
+    for line in report.ignored + report.remarks + [f"{student} : copie remplacée par une nouvelle." for student in report.replaced]:
+        console.print(f"· {line}", style="yellow", soft_wrap=True, markup=False)
+    _finish(f"{report} Dossier : {target}", report.refused)
+
+
+@app.command("exporter")
+def export_command(
+    form: Annotated[str, typer.Option("--format", help="« csv » (tableur français) ou « moodle » (formulaire d'évaluation).")] = "csv",
+    marks: Annotated[Path, typer.Option("--notes", help="Notes écrites par « cours noter ».")] = Path("rapport/notes.csv"),
+    output: Annotated[Path | None, typer.Option("--sortie", help="Fichier à écrire ; rapport/export.csv ou rapport/moodle.csv.")] = None,
+    copies: Annotated[Path, typer.Option("--copies", help="Dossier des copies, avec participants.csv.")] = Path("submitted"),
+) -> None:
+    """Exporte les notes pour un tableur ou pour Moodle ; une copie en erreur garde une case vide."""
+    from autograder.grading import read_marks
+    from autograder.moodle import TABLE, export_marks, read_participants
+
+    output = output or marks.with_name("moodle.csv" if form == "moodle" else "export.csv")
+    if output.resolve() == marks.resolve():
+        raise UsageError("L'export effacerait le fichier de notes : donnez un autre nom avec --sortie.")
+    report = export_marks(read_marks(marks), read_participants(copies / TABLE), output, form)
+    for line in report.remarks:
+        console.print(f"· {line}", style="yellow", soft_wrap=True, markup=False)
+    _finish(f"Écrit : {', '.join(str(path) for path in report.files)}", report.failures)
 
 
 @app.command("publier")
@@ -172,14 +260,17 @@ def lab() -> None:
     """Ouvre JupyterLab, en français, sur les leçons."""
     import json
 
-    from autograder.settings import NOTEBOOKS, ROOT
+    from autograder.settings import ROOT
 
     overrides = Path(sys.prefix) / "share" / "jupyter" / "lab" / "settings" / "overrides.json"
     settings = json.loads(overrides.read_text(encoding="utf-8")) if overrides.exists() else {}
     settings["@jupyterlab/translation-extension:plugin"] = {"locale": "fr_FR"}
+    # Le cours se fait hors ligne : JupyterLab n'a ni nouvelles ni mises à jour à chercher.
+    settings["@jupyterlab/apputils-extension:notification"] = {"fetchNews": "false", "checkForUpdates": False}
     overrides.parent.mkdir(parents=True, exist_ok=True)
     overrides.write_text(json.dumps(settings, indent=2), encoding="utf-8")
-    command = [sys.executable, "-m", "jupyterlab", f"--ServerApp.root_dir={ROOT}", "--ip=127.0.0.1", str(NOTEBOOKS)]
+    command = [sys.executable, "-m", "jupyterlab", f"--ServerApp.root_dir={ROOT}", "--ip=127.0.0.1"]
+    command += ["--LabApp.default_url=/lab/tree/notebooks", *(["--allow-root"] if os.geteuid() == 0 else [])]
     os.execv(sys.executable, command)
 
 

@@ -20,6 +20,7 @@ from autograder.settings import UsageError
 
 MARKS_FILE = "notes_attendues.csv"
 CELL = re.compile(r"^# %%[ \t]+(\w+)[ \t]*\n", re.MULTILINE)
+TRAP = re.compile(r"^# Piège", re.MULTILINE)
 BASE = re.compile(r"^# Reprend : (\w+)[ \t]*$", re.MULTILINE)
 
 
@@ -70,14 +71,18 @@ def build_copy(release: Path, copy: Path, target: Path) -> None:
     nbformat.write(notebook, target)
 
 
-def build(release_dir: Path, copies_dir: Path, submitted_dir: Path) -> list[Path]:
+def build(release_dir: Path, copies_dir: Path, submitted_dir: Path, harmless: bool = False) -> list[Path]:
     """Construit `submitted_dir/<etudiant>/<devoir>/<devoir>.ipynb` pour chaque copie, et renvoie ces chemins, triés.
+
+    Avec `harmless`, les copies piégées (ligne « # Piège ») sont laissées de côté : elles ne s'exécutent que dans un bac à sable.
 
     Raises:
         DemonstrationError: un devoir n'est pas publié, ou une copie ne correspond pas au devoir publié.
     """
     built = []
     for copy in sorted(Path(copies_dir).glob("*/*.py")):
+        if harmless and TRAP.search(copy.read_text(encoding="utf-8")):
+            continue
         student, assignment = copy.stem, copy.parent.name
         release = Path(release_dir) / assignment / f"{assignment}.ipynb"
         if not release.is_file():

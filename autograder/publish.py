@@ -4,15 +4,17 @@ import logging
 import os
 import shutil
 import sys
+import warnings
 from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from nbformat import NotebookNode
 from nbgrader.apps import NbGraderAPI
-from traitlets.config import Config
+from sqlalchemy.exc import SAWarning
+from traitlets.config import Config, PyFileConfigLoader
 
-from autograder.settings import RELEASE, SOURCE, UsageError, configure
+from autograder.settings import RELEASE, SOURCE, UsageError, configure, secure
 
 MARKERS = ("DÉBUT SOLUTION", "FIN SOLUTION", "TESTS CACHÉS", "BEGIN SOLUTION", "HIDDEN TESTS")
 
@@ -23,22 +25,42 @@ def assignments() -> list[str]:
 
 
 @contextmanager
-def nbgrader_api(course: Path):
-    """API de nbgrader réglée pour un dossier de cours ; son journal ne s'affiche pas.
+def nbgrader_api(course: Path, settings: Path | None = None, submitted: Path | None = None, results: Path | None = None):
+    """API de nbgrader réglée pour un dossier de cours ; ses messages reviennent dans le résultat de chaque appel (« log »).
 
-    Ses messages reviennent dans le résultat de chaque appel (« log »), où on les lit en cas d'échec.
+    Args:
+        course: dossier du cours.
+        settings: dossier dont on suit nbgrader_config.py, quand ce n'est pas `course`.
+        submitted: dossier où lire les copies, à la place de submitted/.
+        results: dossier de résultats d'exécution déjà obtenus.
     """
-    config = Config()
-    configure(config, course)
+    config = course_config(settings or course)
+    secure(config)
+    config.CourseDirectory.root = str(course)
+    if submitted is not None:
+        config.CourseDirectory.submitted_directory = str(submitted)
+    if results is not None:
+        config.IsolatedExecute.results = str(results)
     config.Application.log_level = logging.ERROR
     config.NbGrader.logfile = ""
     path = os.environ.get("PATH", "")
     # nbgrader appelle « alembic » par son nom : il doit trouver celui de cet environnement (NB-33).
     os.environ["PATH"] = f"{Path(sys.executable).parent}{os.pathsep}{path}"
     try:
-        yield NbGraderAPI(config=config)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", SAWarning)  # bruit interne de nbgrader
+            yield NbGraderAPI(config=config)
     finally:
         os.environ["PATH"] = path
+
+
+def course_config(course: Path) -> Config:
+    """Réglages d'un cours : son nbgrader_config.py s'il en a un, ceux de ce projet sinon."""
+    if (course / "nbgrader_config.py").exists():
+        return PyFileConfigLoader("nbgrader_config.py", str(course)).load_config()
+    config = Config()
+    configure(config, course)
+    return config
 
 
 def succeeded(result: dict, action: str) -> None:

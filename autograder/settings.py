@@ -32,5 +32,29 @@ def configure(config, course: Path = ROOT) -> None:
     config.ClearSolutions.text_stub = "Écrivez votre réponse ici."
     config.ClearHiddenTests.begin_test_delimeter = "### DÉBUT TESTS CACHÉS"
     config.ClearHiddenTests.end_test_delimeter = "### FIN TESTS CACHÉS"
+    secure(config)
+
+
+def secure(config) -> None:
+    """Fait passer la notation d'un cours nbgrader, quel qu'il soit, par le bac à sable.
+
+    Les classes sont nommées, et importées par nbgrader seulement quand il note.
+    """
+    config.Autograde.sanitize_preprocessors = [
+        "autograder.repair.RepairCopy",
+        "nbgrader.preprocessors.ClearOutput",
+        "nbgrader.preprocessors.DeduplicateIds",
+        "nbgrader.preprocessors.OverwriteKernelspec",
+        "nbgrader.preprocessors.OverwriteCells",
+        "nbgrader.preprocessors.CheckCellMetadata",
+    ]
+    config.Autograde.autograde_preprocessors = [
+        "autograder.preprocessor.IsolatedExecute",
+        "nbconvert.preprocessors.ClearMetadataPreprocessor",
+        "nbgrader.preprocessors.LimitOutput",
+        "nbgrader.preprocessors.SaveAutoGrades",
+        "nbgrader.preprocessors.AssignLatePenalties",
+        "nbgrader.preprocessors.CheckCellMetadata",
+    ]
     # Une cellule de test supprimée par l'étudiant est remise : elle vaut 0 ou ses points, jamais « à noter à la main ».
     config.OverwriteCells.add_missing_cells = True

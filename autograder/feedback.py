@@ -1,0 +1,533 @@
+"""Les retours aux étudiants : ce que chaque test a vu, sans rien laisser sortir des tests cachés.
+
+Une règle tient tout : un texte montré à l'étudiant ne vient jamais d'un processus qui a vu un test caché. La note dit quels tests
+sont réussis ; les messages et les sorties, eux, viennent d'une seconde exécution de la copie, où il n'y a que les tests publiés.
+Une copie qui retient les arguments des tests cachés pour les afficher ensuite n'a donc rien à afficher.
+
+`cours retours` écrit des pages en français ; `HideHiddenTests` rend sans fuite celles de `nbgrader generate_feedback`.
+"""
+
+import ast
+import copy as copying
+import json
+import os
+import re
+import warnings
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from urllib.parse import quote
+
+import nbformat
+from joblib import Parallel, delayed
+from nbconvert.exporters.exporter import ResourcesDict
+from nbformat import NotebookNode
+from nbgrader.api import Gradebook
+from nbgrader.preprocessors import NbGraderPreprocessor
+from sqlalchemy.exc import SAWarning
+from traitlets import Float, Integer, Unicode
+
+from autograder.grading import Class, Mark, read_marks, wait_for_gradebook
+from autograder.preprocessor import GradingFailure, correct, digest, read_source, result_path, safe_outputs
+from autograder.publish import course_config
+from autograder.repair import load_copy, repair, student_version
+from autograder.sandbox import Limits, available, choose
+from autograder.settings import UsageError
+from autograder.tester import grade_id, kind, parse
+
+NOT_DONE = "non implémenté"
+HIDDEN_PART = "La partie visible de ce test réussit ; un contrôle réservé à la notation échoue."
+UNSTABLE = (
+    "Ce test réussit quand la copie est relancée sans les contrôles réservés : la réponse dépend de ce qui a été appelé avant elle, "
+    "du hasard ou du temps de calcul."
+)
+CONTROL = re.compile(r"\x1b\[[0-?]*[ -/]*[@-~]|[\x00-\x08\x0b-\x1f\x7f]")
+
+
+# --- Ce qu'un test dit -------------------------------------------------------------------------------------------------
+
+
+def behaviour(published: NotebookNode | None, name: str) -> str:
+    """Titre d'un test : la première phrase du commentaire (ou du texte) qui l'ouvre, s'il est publié ; sinon son identifiant."""
+    lines = published.source.strip().splitlines() if published is not None else []
+    comment = []
+    for line in lines:
+        if not line.startswith("#") or line.startswith("###"):
+            break
+        comment.append(line.lstrip("# "))
+    text = " ".join(comment)
+    if not comment:
+        tree = _tree(published)
+        first = tree.body[0] if tree and tree.body else None
+        if isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant) and isinstance(first.value.value, str):
+            text = " ".join(first.value.value.split())
+    sentence = re.split(r"(?<=[.?!])\s", text.strip(), maxsplit=1)[0]
+    return sentence or name.replace("_", " ")
+
+
+def is_reserved(published: NotebookNode | None) -> bool:
+    """Le test est-il tout entier réservé à la notation : absent de la version publiée, ou sans rien à y exécuter ?"""
+    tree = _tree(published)
+    return tree is None or not [node for node in tree.body if not (isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant))]
+
+
+def _tree(published: NotebookNode | None) -> ast.Module | None:
+    try:
+        return None if published is None else parse(published.source)
+    except SyntaxError:  # ce qui reste d'une cellule dont la partie cachée est ôtée n'est pas toujours du Python
+        return None
+
+
+def failure(error: dict) -> str:
+    """Ce qu'un test manqué dit à l'étudiant ; `error` vient d'une exécution sans tests cachés."""
+    name, message = error["name"], error["message"].strip()
+    place = f" ({error['traceback'][-1]})" if error["traceback"] else ""
+    if name == "NotImplementedError":
+        return NOT_DONE
+    if name == "AssertionError":
+        return message or f"L'égalité ou la condition demandée est fausse{place}."
+    if name == "Lost":
+        return f"La réponse n'a pas pu être lue : {message}."
+    missing = re.fullmatch(r"name '(\w+)' is not defined.*", message)
+    if name == "NameError" and missing:
+        return f"« {missing[1]} » n'est pas défini dans la copie{place}."
+    return f"Le code lève {name} : {message or 'sans message'}{place}"
+
+
+@dataclass(frozen=True)
+class Checked:
+    """Un test dans un retour : ce qu'il vérifie, son état (« réussi », « partiel », « manqué », « à noter »), ses points, son message."""
+
+    title: str
+    status: str
+    earned: float | None
+    maximum: float
+    message: str = ""
+    reserved: bool = False
+
+
+def checked(name: str, published: NotebookNode | None, source: NotebookNode | None, grade: tuple, verdict: dict | None) -> Checked:
+    """Ligne d'un test dans un retour.
+
+    Args:
+        name: identifiant de la cellule de test.
+        published: la cellule telle que l'étudiant l'a reçue ; None si elle n'en a pas.
+        source: la cellule du devoir, tests cachés compris ; None si on ne l'a pas.
+        grade: points obtenus (None s'ils ne sont pas encore donnés), points de la cellule, et s'ils viennent d'une personne.
+        verdict: ce qu'en dit l'exécution sans tests cachés, ou None.
+    """
+    earned, maximum, by_hand = grade
+    reserved = is_reserved(published)
+    if earned is None:
+        status = "à noter"
+    elif earned >= maximum and (maximum > 0 or reserved or verdict is None or verdict["passed"]):
+        status = "réussi"
+    else:
+        status = "partiel" if earned > 0 else "manqué"
+    message = ""
+    if by_hand:
+        message = "Points donnés par l'enseignant."
+    elif status in ("manqué", "partiel") and not reserved and verdict is not None:
+        if not verdict["passed"]:
+            message = failure(verdict["error"])
+        elif source is None or source.source != published.source:
+            message = HIDDEN_PART
+        elif status == "manqué":
+            message = UNSTABLE
+    return Checked(behaviour(published, name), status, earned, maximum, clean(message), reserved)
+
+
+def clean(text: str) -> str:
+    """Texte sans séquences de terminal ni caractères de commande, et qui s'écrit en UTF-8."""
+    return CONTROL.sub("", text).encode("utf-8", "replace").decode("utf-8")
+
+
+# --- L'exécution sans tests cachés ------------------------------------------------------------------------------------
+
+
+def without_hidden_tests(source: NotebookNode, published: NotebookNode) -> NotebookNode:
+    """Le devoir, où chaque cellule de test est celle que l'étudiant a reçue."""
+    visible = {grade_id(cell): cell.source for cell in published.cells if kind(cell) == "test"}
+    result = copying.deepcopy(source)
+    for cell in result.cells:
+        if kind(cell) == "test":
+            cell.source = visible.get(grade_id(cell), "")
+    return result
+
+
+def rerun(
+    source: NotebookNode, published: NotebookNode, copy: NotebookNode, files: Path, isolation: str, limits: Limits, kept: Path | None = None
+) -> dict | None:
+    """Exécute une copie avec les seuls tests publiés ; None si elle ne se laisse pas exécuter.
+
+    Args:
+        source: notebook du devoir.
+        published: sa version étudiante.
+        copy: notebook de l'étudiant.
+        files: dossier de la copie, pour ses fichiers de données.
+        isolation: « bwrap » ou « processus ».
+        limits: limites de la copie.
+        kept: fichier où le résultat est gardé, et relu si rien n'a changé.
+    """
+    visible = without_hidden_tests(source, published)
+    mark = digest(visible, copy, files)
+    if kept is not None:
+        try:
+            result = json.loads(kept.read_text(encoding="utf-8"))
+            if result.get("digest") == mark:
+                return result
+        except (OSError, ValueError):
+            pass
+    try:
+        result = correct(visible, copy, files, isolation, limits)
+    except GradingFailure:
+        return None
+    result = json.loads(json.dumps(result | {"digest": mark}))
+    if kept is not None:
+        kept.parent.mkdir(parents=True, exist_ok=True)
+        partial = kept.with_suffix(".partiel")
+        partial.write_text(json.dumps(result), encoding="utf-8")
+        partial.replace(kept)
+    return result
+
+
+def student_outputs(result: dict | None, place: int) -> list[NotebookNode]:
+    """Sorties d'une cellule de l'étudiant, réduites au texte et aux images ; rien si la copie n'a pas pu être relancée."""
+    return [] if result is None else safe_outputs(result["outputs"].get(str(place)), result["errors"].get(str(place)))
+
+
+# --- Les pages du cours -----------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Shown:
+    """Une sortie montrée : du texte ou une image PNG (en base 64)."""
+
+    text: str = ""
+    image: str = ""
+    error: bool = False
+
+
+@dataclass(frozen=True)
+class Answer:
+    """Une cellule de la copie dans un retour : son texte, ses sorties, le commentaire et les points qu'une personne lui donne."""
+
+    title: str
+    text: str
+    is_code: bool
+    outputs: list[Shown] = field(default_factory=list)
+    comment: str = ""
+    earned: float | None = None
+    maximum: float | None = None
+
+
+@dataclass(frozen=True)
+class Page:
+    """Le retour d'un notebook à un étudiant.
+
+    Attributes:
+        note: points du devoir, pénalité de retard déduite ; None si la copie n'a pas de note.
+        waiting: une réponse attend encore une note donnée par une personne.
+        remarks: ce qui a été réparé ou a mal tourné.
+        rerun: la copie a-t-elle pu être relancée pour obtenir les messages ?
+    """
+
+    student: str
+    assignment: str
+    notebook: str
+    title: str
+    note: float | None
+    maximum: float
+    penalty: float = 0
+    waiting: bool = False
+    remarks: list[str] = field(default_factory=list)
+    tests: list[Checked] = field(default_factory=list)
+    answers: list[Answer] = field(default_factory=list)
+    rerun: bool = True
+
+    def path(self, course: Path) -> Path:
+        """Fichier de la page, rangé comme le feedback/ de nbgrader."""
+        return course / "feedback" / self.student / self.assignment / f"{self.notebook}.html"
+
+
+@dataclass(frozen=True)
+class Graded:
+    """Ce que la base de notes sait d'une copie : ses points, et par notebook ceux de chaque cellule et les commentaires."""
+
+    note: float | None
+    maximum: float
+    penalty: float = 0
+    waiting: bool = False
+    grades: dict = field(default_factory=dict)
+    comments: dict = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Assignment:
+    """Un devoir : ses notebooks, avec et sans corrigé ni tests cachés."""
+
+    sources: dict[str, NotebookNode]
+    published: dict[str, NotebookNode]
+
+
+def write_feedback(
+    group: Class, output: Path, assignment: str | None = None, student: str | None = None, processes: int = 2
+) -> Iterator[tuple[int, list[Page]]]:
+    """Écrit les retours d'une classe ; rend, après chaque copie, le nombre total de copies et ses pages.
+
+    Args:
+        group: la classe, telle qu'elle a été notée.
+        output: dossier du rapport : notes.csv y est lu, et l'index de l'enseignant (retours.html) écrit.
+        assignment: ce devoir seulement.
+        student: cet étudiant seulement.
+        processes: copies relancées à la fois.
+    Raises:
+        UsageError: aucune copie notée ne correspond, ou la base de notes est tenue par un autre programme.
+    """
+    marks = {(mark.etudiant, mark.devoir): mark for mark in (read_marks(output / "notes.csv") if (output / "notes.csv").exists() else [])}
+    graded = read_gradebook(group.course)
+    # Une copie sans note n'est pas dans la base : c'est notes.csv qui la connaît.
+    graded |= {key: Graded(None, mark.note_max) for key, mark in marks.items() if mark.statut == "erreur"}
+    graded = {key: value for key, value in sorted(graded.items()) if assignment in (None, key[1]) and student in (None, key[0])}
+    if not graded:
+        raise UsageError("Aucune copie notée ne correspond : notez-la d'abord (cours noter), ou vérifiez --devoir, --etudiant, --cours et --sortie.")
+    assignments = {name: _assignment(group, name) for name in sorted({name for _, name in graded})}
+    tasks = (delayed(pages)(group, who, what, assignments[what], grades) for (who, what), grades in graded.items())
+    written = []
+    for made in Parallel(n_jobs=processes, return_as="generator")(tasks):
+        for page in made:
+            _write(page.path(group.course), _render("feedback.html", page=page, passed=sum(test.status == "réussi" for test in page.tests)))
+        written += made
+        yield len(graded), made
+    rows = [_index_row(page, marks.get((page.student, page.assignment)), group.course, output) for page in written]
+    _write(output / "retours.html", _render("feedback_index.html", rows=rows))
+
+
+def read_gradebook(course: Path) -> dict[tuple[str, str], Graded]:
+    """Copies de la base de notes, par étudiant et devoir, points et commentaires des personnes compris.
+
+    Raises:
+        UsageError: il n'y a pas de base, ou un autre programme la tient.
+    """
+    path = course / "gradebook.db"
+    if not path.exists():
+        return {}
+    wait_for_gradebook(path)
+    found = {}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", SAWarning)  # bruit interne de nbgrader
+        with Gradebook(f"sqlite:///{path}") as gradebook:
+            for assignment in gradebook.assignments:
+                for submission in assignment.submissions:
+                    found[submission.student.id, assignment.name] = _graded(submission)
+    return found
+
+
+def _graded(submission) -> Graded:
+    grades, comments, penalty = {}, {}, 0.0
+    for notebook in submission.notebooks:
+        penalty += notebook.late_submission_penalty or 0
+        grades[notebook.name] = {
+            grade.name: (None if grade.needs_manual_grade else grade.score, grade.max_score, grade.manual_score is not None)
+            for grade in notebook.grades
+        }
+        comments[notebook.name] = {comment.name: comment.comment or "" for comment in notebook.comments}
+    waiting = any(notebook.needs_manual_grade for notebook in submission.notebooks)
+    return Graded(submission.score - penalty, submission.max_score, penalty, waiting, grades, comments)
+
+
+def _assignment(group: Class, name: str) -> Assignment:
+    sources, config = group.sources(name), course_config(group.course)
+    return Assignment(sources, {notebook: student_version(source, config) for notebook, source in sources.items()})
+
+
+def pages(group: Class, student: str, assignment: str, course: Assignment, graded: Graded) -> list[Page]:
+    """Pages d'une copie, une par notebook du devoir."""
+    folder = group.course / "autograded" / student / assignment
+    made = []
+    for name, source in course.sources.items():
+        title = source.metadata.get("cours", {}).get("titre") or name
+        remarks = _repairs(group.copies / student / assignment, course.published, name)
+        path = folder / f"{name}.ipynb"
+        if graded.note is None or not path.is_file():
+            made.append(Page(student, assignment, name, title, graded.note, graded.maximum, graded.penalty, graded.waiting, remarks, rerun=False))
+            continue
+        copy = nbformat.read(path, as_version=4)
+        kept = result_path(group.work / "visibles", student, assignment, name)
+        result = rerun(source, course.published[name], copy, folder, group.isolation, group.limits, kept)
+        if result is not None:
+            remarks = [*remarks, *(clean(incident) for incident in result["incidents"])]
+        grades, comments = graded.grades.get(name, {}), graded.comments.get(name, {})
+        tests = _tests(source, course.published[name], grades, result)
+        answers = _answers(copy, course.published[name], grades, comments, result)
+        made.append(Page(
+            student, assignment, name, title, graded.note, graded.maximum, graded.penalty, graded.waiting, remarks, tests, answers,
+            result is not None,
+        ))  # fmt: skip
+    return made
+
+
+def _repairs(submitted: Path, published: dict[str, NotebookNode], name: str) -> list[str]:
+    """Ce qui a été réparé dans la copie remise, relu sur elle : rien n'y vient de son exécution."""
+    if not submitted.is_dir():
+        return []
+    try:
+        loaded = load_copy(submitted, published)
+        told = repair(loaded.notebooks[name], published[name])[1] if name in loaded.notebooks else []
+    except Exception:  # noqa: BLE001  (une copie imprévue a déjà son motif dans notes.csv ; elle n'arrête pas les retours des autres)
+        return ["la copie n'a pas pu être lue"]
+    return [clean(reason) for reason in ([loaded.fatal] if loaded.fatal else [*loaded.reasons, *loaded.refused, *told])]
+
+
+def _tests(source: NotebookNode, published: NotebookNode, grades: dict, result: dict | None) -> list[Checked]:
+    visible = {grade_id(cell): cell for cell in published.cells if kind(cell) == "test"}
+    return [
+        checked(
+            grade_id(cell), visible.get(grade_id(cell)), cell, grades.get(grade_id(cell), (None, cell.metadata.nbgrader.points, False)),
+            (result or {"tests": {}})["tests"].get(grade_id(cell)),
+        )
+        for cell in source.cells
+        if kind(cell) == "test"
+    ]  # fmt: skip
+
+
+def _answers(copy: NotebookNode, published: NotebookNode, grades: dict, comments: dict, result: dict | None) -> list[Answer]:
+    """Cellules que l'étudiant a écrites, dans l'ordre de sa copie, et tâches notées par une personne."""
+    given = {cell.source.strip() for cell in published.cells}
+    tasks = {grade_id(cell) for cell in published.cells if cell.metadata.get("nbgrader", {}).get("task")}
+    known = {grade_id(cell): cell for cell in published.cells}
+    answers = []
+    for place, cell in enumerate(copy.cells):
+        marks, name = cell.metadata.get("nbgrader", {}), grade_id(cell)
+        if name in tasks:
+            text = known[name].source
+        elif marks.get("solution") or (kind(cell) != "test" and cell.source.strip() not in given):
+            text = cell.source
+        else:
+            continue
+        earned, maximum, _ = grades.get(name, (None, None, False))
+        comment = comments.get(name, "")
+        answers.append(Answer(
+            name.replace("_", " ") if name else "cellule ajoutée", clean(text), cell.cell_type == "code",
+            [shown(output) for output in student_outputs(result, place)] if cell.cell_type == "code" else [],
+            "Pas de réponse." if comment == "No response." else clean(comment), earned, maximum,
+        ))  # fmt: skip
+    return answers
+
+
+def shown(output: NotebookNode) -> Shown:
+    """Sortie à montrer ; le gabarit en échappe le texte."""
+    if output.output_type == "stream":
+        return Shown(clean(output.text), error=output.name == "stderr")
+    if output.output_type == "error":
+        return Shown(clean("\n".join(line.rstrip("\n") for line in output.traceback)), error=True)
+    if "image/png" in output.data:
+        return Shown(image=output.data["image/png"])
+    return Shown(clean(output.data.get("text/plain", "")))
+
+
+def _index_row(page: Page, mark: Mark | None, course: Path, output: Path) -> dict:
+    counts = Counter(test.status for test in page.tests)
+    status = mark.statut if mark else ("a_relire" if page.waiting or page.remarks else "note")
+    link = quote(os.path.relpath(page.path(course), output))
+    return {
+        "page": page, "link": link, "status": status, "reason": mark.motif if mark else " ; ".join(page.remarks),
+        "passed": counts["réussi"], "tests": len(page.tests),
+    }  # fmt: skip
+
+
+def _render(template: str, **values) -> str:
+    from autograder.report import templates
+
+    return templates().get_template(template).render(**values)
+
+
+def _write(path: Path, content: str) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    partial = path.with_suffix(".partiel")
+    partial.write_text(content, encoding="utf-8", errors="replace")
+    partial.replace(path)
+
+
+# --- Les pages de nbgrader --------------------------------------------------------------------------------------------
+
+
+class HideHiddenTests(NbGraderPreprocessor):
+    """Entre `GetGrades` et la mise en page de `nbgrader generate_feedback` : tests tels que publiés, texte de l'étudiant inerte.
+
+    Les messages et les sorties viennent d'une exécution sans tests cachés ; là où la copie ne peut pas être isolée, ils manquent, et
+    chaque test n'a que son état.
+    """
+
+    isolation = Unicode("auto", help="auto (bubblewrap, sinon aucun message), bwrap ou processus").tag(config=True)
+    cell_seconds = Float(30, help="temps d'une cellule ou d'un test, en secondes").tag(config=True)
+    notebook_seconds = Float(180, help="temps d'une copie, en secondes").tag(config=True)
+    memory_mib = Integer(2048, help="mémoire adressable de chaque processus, en Mio").tag(config=True)
+
+    def preprocess(self, nb: NotebookNode, resources: ResourcesDict) -> tuple[NotebookNode, ResourcesDict]:
+        """Rend un notebook fait du devoir publié et des cellules de l'étudiant, sans sortie active."""
+        source = read_source(self.config, resources["nbgrader"])
+        published = student_version(source, self.config)
+        result = self._rerun(source, published, nb, Path(resources["metadata"]["path"]))
+        known = {grade_id(cell): cell for cell in published.cells if grade_id(cell)}
+        sources = {grade_id(cell): cell for cell in source.cells if grade_id(cell)}
+        given = {(cell.cell_type, cell.source.strip()): cell for cell in published.cells}
+        cells = []
+        for place, cell in enumerate(nb.cells):
+            name = grade_id(cell)
+            if kind(cell) == "test":
+                cells.append(self._test(cell, known.get(name), sources.get(name), result))
+            elif name in known and not known[name].metadata.nbgrader.get("solution"):
+                cells.append(_as_published(cell, known[name]))
+            elif cell.cell_type != "code" and (cell.cell_type, cell.source.strip()) in given:
+                cells.append(_as_published(cell, given[cell.cell_type, cell.source.strip()]))
+            else:
+                cells.append(_inert(cell, student_outputs(result, place)))
+        nb.cells = cells
+        nb.metadata = NotebookNode({key: source.metadata[key] for key in ("kernelspec", "language_info") if key in source.metadata})
+        return nb, resources
+
+    def _rerun(self, source: NotebookNode, published: NotebookNode, nb: NotebookNode, files: Path) -> dict | None:
+        if self.isolation == "auto" and available() is not None:
+            self.log.warning("Copies non isolables (%s) : retours sans messages ni sorties.", available())
+            return None
+        limits = Limits(cell_seconds=self.cell_seconds, notebook_seconds=self.notebook_seconds, memory_mib=self.memory_mib)
+        return rerun(source, published, nb, files, choose(self.isolation), limits)
+
+    def _test(self, cell: NotebookNode, published: NotebookNode | None, source: NotebookNode | None, result: dict | None) -> NotebookNode:
+        name, marks = grade_id(cell), cell.metadata.nbgrader
+        line = checked(
+            name, published, source, (marks.get("score"), marks.get("points", 0), False), (result or {"tests": {}})["tests"].get(name)
+        )
+        text = line.status[0].upper() + line.status[1:] + (f" : {line.message}" if line.message else ".")
+        if line.reserved:
+            text += " Test réservé à la notation."
+        shown_cell = nbformat.v4.new_code_cell(published.source if published is not None else "# Test réservé à la notation.")
+        shown_cell.metadata.nbgrader = copying.deepcopy(marks)
+        shown_cell.outputs = [nbformat.v4.new_output("stream", name="stdout", text=text)]
+        return shown_cell
+
+
+def _as_published(cell: NotebookNode, published: NotebookNode) -> NotebookNode:
+    result = copying.deepcopy(published)
+    result.metadata = _marks(cell)
+    if result.cell_type == "code":
+        result.update(outputs=[], execution_count=None)
+    return result
+
+
+def _inert(cell: NotebookNode, outputs: list[NotebookNode]) -> NotebookNode:
+    """Cellule de l'étudiant sans rien d'actif : son Markdown, qui peut contenir du HTML, est montré tel qu'il est écrit."""
+    if cell.cell_type == "code":
+        result = nbformat.v4.new_code_cell(clean(cell.source), outputs=outputs)
+    else:
+        fence = "`" * max(3, 1 + max((len(run) for run in re.findall("`+", cell.source)), default=0))
+        result = nbformat.v4.new_markdown_cell(f"{fence}\n{clean(cell.source)}\n{fence}")
+    result.metadata = _marks(cell)
+    return result
+
+
+def _marks(cell: NotebookNode) -> NotebookNode:
+    """La marque nbgrader d'une cellule, avec ses points et son commentaire ; aucune autre métadonnée."""
+    return NotebookNode(nbgrader=copying.deepcopy(cell.metadata.nbgrader)) if "nbgrader" in cell.metadata else NotebookNode()

@@ -1,0 +1,239 @@
+"""Les préprocesseurs nbgrader du cours : l'exécution isolée des copies, à la place de `Execute`.
+
+`nbgrader autograde`, le bouton du formgrader et `cours noter` passent tous par ici. Ce module ne sait rien de ce cours : il
+sert tout cours nbgrader en Python dont les tests appellent des fonctions et lisent des variables.
+"""
+
+import base64
+import binascii
+import hashlib
+import json
+import subprocess
+import sys
+from dataclasses import asdict
+from functools import lru_cache
+from pathlib import Path
+
+import nbformat
+import psutil
+from nbconvert.exporters.exporter import ResourcesDict
+from nbformat import NotebookNode
+from nbgrader.coursedir import CourseDirectory
+from nbgrader.preprocessors import NbGraderPreprocessor
+from traitlets import Float, Integer, Unicode
+
+from autograder.sandbox import Limits, choose, package_paths, regular_files
+from autograder.tester import grade_id, kind
+
+STARTUP_SECONDS = 30  # démarrage du correcteur et du bac à sable, sur une machine chargée
+MODULES_KEY = "imports_autorises"
+
+
+class GradingFailure(Exception):
+    """Le correcteur n'a rendu aucun verdict : la copie n'a pas de note, et voici pourquoi."""
+
+
+def correct(source: NotebookNode, copy: NotebookNode, files: Path | None, isolation: str, limits: Limits) -> dict:
+    """Corrige une copie dans un processus neuf et rend ce qu'il a vu.
+
+    Args:
+        source: notebook du devoir, avec corrigé et tests cachés.
+        copy: notebook de l'étudiant.
+        files: dossier de la copie, pour ses fichiers de données.
+        isolation: « bwrap » ou « processus ».
+        limits: limites de la copie.
+    Returns:
+        « outputs » et « errors » (par rang de cellule de la copie), « tests » (par identifiant), « incidents ».
+    Raises:
+        GradingFailure: le correcteur a dépassé son temps ou s'est arrêté.
+    """
+    modules = source.metadata.get("cours", {}).get(MODULES_KEY)
+    job = {
+        "source": source,
+        "copy": copy,
+        "files": str(files) if files else None,
+        "modules": modules,
+        "packages": _packages(None if modules is None else tuple(modules)),
+        "isolation": isolation,
+        "limits": asdict(limits),
+    }
+    process = subprocess.Popen(
+        [sys.executable, "-m", "autograder.tester"],
+        stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+    )  # fmt: skip
+    try:
+        output, errors = process.communicate(json.dumps(job), timeout=limits.notebook_seconds + STARTUP_SECONDS)
+    except subprocess.TimeoutExpired:
+        _kill(process)
+        raise GradingFailure(f"la copie a dépassé son temps total ({limits.notebook_seconds:g} s)") from None
+    except BaseException:
+        _kill(process)
+        raise
+    if process.returncode:
+        last = (errors.strip().splitlines() or ["sans message"])[-1]
+        raise GradingFailure(f"le correcteur s'est arrêté (code {process.returncode}) : {last[:300]}")
+    return printable(json.loads(output))
+
+
+def printable(value):
+    """Le même résultat, dont chaque texte s'écrit en UTF-8 : une moitié de caractère affichée par une copie n'y passerait pas."""
+    if isinstance(value, str):
+        return value.encode("utf-8", "backslashreplace").decode("utf-8")
+    if isinstance(value, list):
+        return [printable(item) for item in value]
+    if isinstance(value, dict):
+        return {printable(key): printable(item) for key, item in value.items()}
+    return value
+
+
+@lru_cache
+def _packages(modules: tuple[str, ...] | None) -> list[str]:
+    return [str(path) for path in package_paths(None if modules is None else list(modules))]
+
+
+def _kill(process: subprocess.Popen) -> None:
+    family = [process, *psutil.Process(process.pid).children(recursive=True)]
+    for member in family:
+        try:
+            member.kill()
+        except psutil.NoSuchProcess:
+            pass
+    process.communicate()
+
+
+def score(cell: NotebookNode, verdict: dict | None) -> float:
+    """Points d'une cellule de test d'après son verdict ; 0 s'il n'y en a pas."""
+    if verdict is None or not verdict["passed"]:
+        return 0.0
+    return cell.metadata.nbgrader.points if verdict["points"] is None else verdict["points"]
+
+
+def digest(source: NotebookNode, copy: NotebookNode, files: Path) -> str:
+    """Empreinte de tout ce dont dépend un résultat : devoir, copie (hors tests, sorties et métadonnées) et fichiers joints."""
+    content = hashlib.sha256(repr(source.metadata.get("cours", {}).get(MODULES_KEY)).encode())
+    for cell in source.cells:
+        content.update(repr((kind(cell), grade_id(cell), cell.source, cell.metadata.get("nbgrader", {}).get("points"))).encode())
+    for cell in copy.cells:
+        content.update(repr((kind(cell), grade_id(cell), "" if kind(cell) in ("test", "texte") else cell.source)).encode())
+    for path, name in regular_files(files):
+        content.update(name.encode() + b"\0" + hashlib.sha256(path.read_bytes()).digest())
+    return content.hexdigest()
+
+
+def result_path(folder: Path, student: str, assignment: str, notebook: str) -> Path:
+    """Fichier où un résultat d'exécution est gardé."""
+    return folder / student / assignment / f"{notebook}.json"
+
+
+class IsolatedExecute(NbGraderPreprocessor):
+    """Exécute la copie dans un bac à sable et ses tests à côté ; écrit les verdicts dans les sorties des cellules de test."""
+
+    isolation = Unicode("auto", help="auto, bwrap ou processus").tag(config=True)
+    cell_seconds = Float(30, help="temps d'une cellule ou d'un test, en secondes").tag(config=True)
+    notebook_seconds = Float(180, help="temps d'une copie, en secondes").tag(config=True)
+    memory_mib = Integer(2048, help="mémoire adressable de chaque processus, en Mio").tag(config=True)
+    results = Unicode("", help="dossier de résultats déjà obtenus par « cours noter »").tag(config=True)
+
+    def preprocess(self, nb: NotebookNode, resources: ResourcesDict) -> tuple[NotebookNode, ResourcesDict]:
+        """Corrige la copie ; « incidents » de `resources` dit ce qui a mal tourné sans empêcher la note."""
+        source = read_source(self.config, resources["nbgrader"])
+        files = Path(resources["metadata"]["path"])
+        result = self._kept_result(source, nb, files, resources["nbgrader"])
+        if result is None:
+            limits = Limits(cell_seconds=self.cell_seconds, notebook_seconds=self.notebook_seconds, memory_mib=self.memory_mib)
+            result = correct(source, nb, files, choose(self.isolation), limits)
+        apply(result, nb)
+        resources["nbgrader"]["incidents"] = result["incidents"]
+        for incident in result["incidents"]:
+            self.log.warning("%s", incident)
+        return nb, resources
+
+    def _kept_result(self, source: NotebookNode, nb: NotebookNode, files: Path, names: dict) -> dict | None:
+        """Résultat que « cours noter » vient d'obtenir pour exactement cette copie, s'il y en a un."""
+        if not self.results:
+            return None
+        try:
+            path = result_path(Path(self.results), names["student"], names["assignment"], names["notebook"])
+            result = json.loads(path.read_text(encoding="utf-8"))
+        except (OSError, ValueError):
+            return None
+        return result if result.get("digest") == digest(source, nb, files) else None
+
+
+def read_source(config, resources: dict) -> NotebookNode:
+    """Notebook source du devoir que l'on note.
+
+    Raises:
+        GradingFailure: source/ ne contient pas ce devoir.
+    """
+    course = CourseDirectory(config=config)
+    folder = Path(course.format_path(course.source_directory, ".", resources["assignment"]))
+    path = folder / f"{resources['notebook']}.ipynb"
+    if not path.is_file():
+        raise GradingFailure(f"le devoir source {path.name} manque dans {folder.name} : les tests ne peuvent pas être exécutés")
+    return nbformat.read(path, as_version=4)
+
+
+def apply(result: dict, nb: NotebookNode) -> None:
+    """Écrit dans la copie ce que le correcteur a vu : sorties de l'étudiant, verdicts des tests."""
+    for place, cell in enumerate(nb.cells):
+        if cell.cell_type != "code":
+            continue
+        role = kind(cell)
+        if role == "test":
+            cell.outputs = verdict_outputs(result["tests"].get(grade_id(cell)))
+        else:
+            cell.outputs = safe_outputs(result["outputs"].get(str(place)), result["errors"].get(str(place)))
+        cell.execution_count = None
+
+
+def verdict_outputs(verdict: dict | None) -> list[NotebookNode]:
+    """Sorties d'une cellule de test, telles que nbgrader les lit : une erreur vaut 0, un nombre est une note partielle.
+
+    Un test sans verdict vaut 0 (NB-10) ; rien n'est écrit sur stderr, que nbgrader prendrait pour un échec (NB-21).
+    """
+    if verdict is None:
+        verdict = {"passed": False, "error": {"name": "Interrompu", "message": "ce test n'a pas été exécuté", "traceback": []}}
+    outputs = []
+    if verdict.get("printed"):
+        outputs.append(nbformat.v4.new_output("stream", name="stdout", text=verdict["printed"]))
+    if not verdict["passed"]:
+        error = verdict["error"]
+        trace = [*error["traceback"], f"{error['name']}: {error['message']}"]
+        outputs.append(nbformat.v4.new_output("error", ename=error["name"], evalue=error["message"], traceback=trace))
+    elif verdict["points"] is not None:
+        outputs.append(nbformat.v4.new_output("execute_result", data={"text/plain": repr(verdict["points"])}))
+    return outputs
+
+
+def safe_outputs(outputs, error) -> list[NotebookNode]:
+    """Sorties venues du processus de l'étudiant, reconstruites : du texte et des images PNG, rien d'actif, rien de trop."""
+    kept = []
+    for output in outputs if isinstance(outputs, list) else []:
+        if not isinstance(output, dict):
+            continue
+        if output.get("output_type") == "stream" and isinstance(output.get("text"), str):
+            name = "stderr" if output.get("name") == "stderr" else "stdout"
+            kept.append(nbformat.v4.new_output("stream", name=name, text=output["text"][:50_000]))
+        elif isinstance(output.get("data"), dict):
+            data = {}
+            if isinstance(output["data"].get("text/plain"), str):
+                data["text/plain"] = output["data"]["text/plain"][:50_000]
+            if is_png(output["data"].get("image/png")):
+                data["image/png"] = output["data"]["image/png"]
+            if data:
+                kept.append(nbformat.v4.new_output("display_data", data=data))
+    if isinstance(error, dict):
+        name, message = str(error.get("name", ""))[:100], str(error.get("message", ""))[:2000]
+        lines = error.get("traceback") if isinstance(error.get("traceback"), list) else []
+        trace = [line[:2000] for line in lines[:20] if isinstance(line, str)] or [f"{name}: {message}"]
+        kept.append(nbformat.v4.new_output("error", ename=name, evalue=message, traceback=trace))
+    return kept[:50]
+
+
+def is_png(value) -> bool:
+    """Le texte est-il une image PNG en base 64 ?"""
+    try:
+        return isinstance(value, str) and base64.b64decode(value, validate=True).startswith(b"\x89PNG")
+    except (binascii.Error, ValueError):
+        return False

@@ -1,0 +1,216 @@
+"""Ce que les tests voient de la copie : des doublures, qui font agir le processus de l'étudiant.
+
+Un test écrit pour nbgrader s'exécute ici tel quel. Lire un nom de la copie va chercher sa valeur, appeler une fonction l'appelle
+là-bas ; donner ou retirer un nom agit là-bas aussi, et sera défait après le test. Rien de ce que tient le test n'y est envoyé, sinon
+les arguments qu'il passe.
+"""
+
+import builtins
+import math
+import time
+
+from autograder import channel
+
+
+class Lost(BaseException):
+    """Le processus de l'étudiant n'a pas pu répondre (mort, muet, temps dépassé, valeur refusée).
+
+    Elle hérite de BaseException : un « except Exception » dans un test ne doit pas la prendre pour une réponse.
+    """
+
+
+class Student:
+    """Le processus de l'étudiant, vu du correcteur.
+
+    Args:
+        connection: socket relié au bac à sable.
+        cell_seconds: temps d'une cellule ou d'un test, en secondes.
+        notebook_seconds: temps de toute la copie, en secondes.
+
+    `deadline` est l'échéance de ce qui est en cours ; `lost` garde la raison de la dernière défaillance, que le test l'ait vue ou
+    non ; `failed` dit que c'était une mort ou un temps dépassé, et non une valeur refusée ; `dead`, que le processus ne répondra plus.
+    """
+
+    GRACE = 3.0  # secondes laissées au processus pour s'interrompre de lui-même avant d'être déclaré muet
+    STARTUP = 25.0  # secondes laissées à l'interpréteur pour s'ouvrir, sur une machine chargée
+
+    def __init__(self, connection, cell_seconds: float, notebook_seconds: float):
+        self.channel = channel.Channel(connection, self._serve)
+        self.cell_seconds, self.notebook_seconds = cell_seconds, notebook_seconds
+        self.callbacks: list = []
+        self.dead = False
+        self.end = math.inf
+        self.start_clock()
+
+    def start(self, limits: dict[str, int], modules: list[str] | None) -> None:
+        """Ouvre l'interpréteur de la copie, qui n'a encore rien exécuté ; le temps de la copie part de là.
+
+        Raises:
+            Lost: le bac à sable n'a pas démarré.
+        """
+        self.deadline = time.monotonic() + self.STARTUP
+        self.request("start", limits=limits, modules=modules)
+        self.end = time.monotonic() + self.notebook_seconds
+
+    def start_clock(self) -> None:
+        """Ouvre le temps d'une nouvelle cellule."""
+        self.deadline = min(time.monotonic() + self.cell_seconds, self.end)
+        self.lost: str | None = None
+        self.failed = False
+
+    def request(self, op: str, **fields) -> dict:
+        """Pose une demande et rend la réponse ; toute défaillance lève Lost.
+
+        Raises:
+            Lost: le processus est mort ou muet, ou ce qu'il a envoyé n'est pas un message.
+        """
+        if self.dead:
+            raise self._fail("le processus de la copie est arrêté")
+        if time.monotonic() >= self.end:
+            raise self._fail(f"la copie a dépassé son temps total ({self.notebook_seconds:g} s)")
+        seconds = max(0.05, self.deadline - time.monotonic())
+        try:
+            answer = self.channel.ask({"op": op, "seconds": seconds, **fields}, self.deadline + self.GRACE)
+        except channel.Closed:
+            self.dead = True
+            raise self._fail("le processus de la copie s'est arrêté pendant ce code") from None
+        except channel.Late:
+            self.dead = True
+            raise self._fail(f"temps dépassé ({self.cell_seconds:g} s), et le code ne s'interrompt pas") from None
+        except channel.Refused as error:
+            self.dead = True
+            raise self._fail(str(error)) from None
+        if answer.get("status") == "timeout":
+            raise self._fail(f"temps dépassé ({self.cell_seconds:g} s)")
+        if answer.get("status") == "refused":
+            raise self._fail(str(answer.get("reason", ""))[:300], failed=False)
+        return answer
+
+    def encode(self, value):
+        """Arbre d'une valeur du test ; une fonction du test reste ici et sera rappelée."""
+        try:
+            return channel.encode(value, self._register)
+        except channel.Refused as error:
+            raise self._fail(f"argument du test : {error}", failed=False) from None
+
+    def decode(self, tree):
+        """Valeur reçue de la copie."""
+        try:
+            return channel.decode(tree, self._resolve)
+        except channel.Refused as error:
+            raise self._fail(str(error), failed=False) from None
+
+    def call(self, handle: int, args: tuple, kwargs: dict):
+        """Appelle une fonction de la copie ; une erreur qu'elle lève est relevée ici sous son ancêtre standard."""
+        answer = self.request("call", handle=handle, args=self.encode(args), kwargs=self.encode(kwargs))
+        if answer.get("status") == "raised":
+            raise rebuilt(answer.get("error"))
+        return self.decode(answer.get("value"))
+
+    def _fail(self, reason: str, failed: bool = True) -> Lost:
+        self.lost, self.failed = reason, self.failed or failed
+        return Lost(reason)
+
+    def _serve(self, message: dict) -> dict:
+        """Rappelle une fonction du test à la demande de la copie (un juge scripté)."""
+        number = message.get("number")
+        if message.get("op") != "callback" or type(number) is not int or not 0 <= number < len(self.callbacks):
+            raise channel.Refused("message mal formé : demande inconnue")
+        args = channel.decode(message.get("args"), self._resolve)
+        kwargs = channel.decode(message.get("kwargs"), self._resolve)
+        if not isinstance(args, tuple) or not isinstance(kwargs, dict) or not all(isinstance(key, str) for key in kwargs):
+            raise channel.Refused("message mal formé : arguments")
+        try:
+            return {"status": "ok", "value": channel.encode(self.callbacks[number](*args, **kwargs), self._register)}
+        except channel.Refused:
+            raise
+        except Exception as error:  # noqa: BLE001  (l'erreur du test double revient à qui l'a appelé)
+            bases = [cls.__name__ for cls in type(error).__mro__ if cls.__module__ == "builtins"]
+            return {"status": "raised", "error": {"bases": bases or ["Exception"], "message": str(error)[:500]}}
+
+    def _register(self, function) -> dict:
+        if isinstance(function, RemoteFunction):
+            return {"h": function._handle}
+        for number, known in enumerate(self.callbacks):
+            if known is function:
+                return {"c": number}
+        self.callbacks.append(function)
+        return {"c": len(self.callbacks) - 1}
+
+    def _resolve(self, tag: str, number: int):
+        if tag == "h":
+            return RemoteFunction(self, number)
+        if not 0 <= number < len(self.callbacks):
+            raise channel.Refused("message mal formé : fonction inconnue")
+        return self.callbacks[number]
+
+
+class RemoteFunction:
+    """Une fonction de la copie : l'appeler l'appelle dans le processus de l'étudiant."""
+
+    def __init__(self, student: Student, handle: int):
+        self._student, self._handle = student, handle
+
+    def __call__(self, *args, **kwargs):
+        return self._student.call(self._handle, args, kwargs)
+
+
+def rebuilt(error) -> Exception:
+    """Exception standard la plus proche de celle que la copie a levée ; Exception si rien n'en approche."""
+    error = error if isinstance(error, dict) else {}
+    message = str(error.get("message", ""))[:2000]
+    bases = error.get("bases")
+    for name in bases if isinstance(bases, list) else []:
+        cls = getattr(builtins, name, None) if isinstance(name, str) else None
+        if isinstance(cls, type) and issubclass(cls, Exception):
+            try:
+                return cls(message)
+            except TypeError:
+                continue  # UnicodeDecodeError et quelques autres ne se font pas d'un seul texte
+    return Exception(message or str(error.get("name", ""))[:100])
+
+
+class Namespace(dict):
+    """Espace de noms des tests ; les noms que définissent les cellules réponses y sont des doublures.
+
+    Un dictionnaire dérivé suffit : au niveau du module, Python lit, donne et retire les noms par ces méthodes.
+    """
+
+    def __init__(self, student: Student, names: set[str]):
+        super().__init__(__name__="__main__", __builtins__=builtins)
+        self._student, self._names, self._changed = student, names, False
+
+    def __getitem__(self, name):
+        if name not in self._names:
+            return super().__getitem__(name)
+        answer = self._student.request("get", name=name)
+        if answer.get("status") == "missing":
+            raise KeyError(name)
+        return self._student.decode(answer.get("value"))
+
+    def __setitem__(self, name, value):
+        if name not in self._names:
+            super().__setitem__(name, value)
+            return
+        self._changed = True
+        self._student.request("set", name=name, value=self._student.encode(value))
+
+    def __delitem__(self, name):
+        if name not in self._names:
+            super().__delitem__(name)
+            return
+        self._changed = True
+        if self._student.request("delete", name=name).get("status") == "missing":
+            raise KeyError(name)
+
+    def __contains__(self, name):
+        if name not in self._names:
+            return super().__contains__(name)
+        return self._student.request("get", name=name).get("status") != "missing"
+
+    def undo(self) -> None:
+        """Remet dans le processus de l'étudiant les noms que le test y a changés."""
+        if self._changed and not self._student.dead:
+            self._changed = False
+            self._student.start_clock()
+            self._student.request("undo")

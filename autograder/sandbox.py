@@ -1,0 +1,272 @@
+"""Le bac à sable : un processus neuf par copie, sous bubblewrap, sans réseau, sans secret et sans rien du cours.
+
+Trois couches : ce qui est monté (Python, les paquets permis, les fichiers de la copie), les limites du noyau (mémoire, processus,
+processeur, taille des fichiers) et un compte d'utilisateur différent au-dehors aussi. Celui qui démarre un bac le tue toujours.
+"""
+
+import os
+import re
+import shutil
+import signal
+import socket
+import stat
+import subprocess
+import sys
+from dataclasses import dataclass
+from importlib.metadata import Distribution, PackageNotFoundError, distribution, packages_distributions
+from pathlib import Path
+from tempfile import TemporaryDirectory, TemporaryFile
+
+from autograder.settings import UsageError
+
+HERE = Path(__file__).resolve().parent
+FIRST_UID = 1_000_000  # au-dessus de tout compte ordinaire ; on y ajoute le numéro du correcteur, unique parmi les vivants
+MIB = 2**20
+
+
+@dataclass(frozen=True)
+class Limits:
+    """Limites d'une copie.
+
+    Attributes:
+        cell_seconds: temps d'une cellule ou d'un test, en secondes (horloge).
+        notebook_seconds: temps de toute la copie, en secondes (horloge).
+        memory_mib: mémoire adressable de chaque processus, en Mio.
+        processes: processus et fils d'exécution.
+        file_mib: taille d'un fichier, et du dossier de travail, en Mio.
+    """
+
+    cell_seconds: float = 30
+    notebook_seconds: float = 180
+    memory_mib: int = 2048
+    processes: int = 48
+    file_mib: int = 32
+
+    def rlimits(self) -> dict[str, int]:
+        """Limites posées dans le bac à sable avant que le code de l'étudiant ne tourne."""
+        return {
+            "RLIMIT_AS": self.memory_mib * MIB,
+            "RLIMIT_NPROC": self.processes,
+            "RLIMIT_CPU": int(self.notebook_seconds) + 1,
+            "RLIMIT_FSIZE": self.file_mib * MIB,
+            "RLIMIT_NOFILE": 256,
+            "RLIMIT_CORE": 0,
+        }
+
+
+def available() -> str | None:
+    """None si l'isolement par bubblewrap marche ici, sinon la raison, en une phrase."""
+    if not shutil.which("bwrap"):
+        return "bubblewrap n'est pas installé : « apt-get install bubblewrap », ou « --isolement processus » pour des copies de confiance"
+    if os.geteuid() == 0 and not shutil.which("setpriv"):
+        return "setpriv (paquet util-linux) n'est pas installé : « apt-get install util-linux »"
+    probe = subprocess.run([*_namespaces(), "--ro-bind", "/", "/", "true"], capture_output=True, text=True)
+    if probe.returncode:
+        reason = (probe.stderr.strip().splitlines() or ["raison inconnue"])[-1]
+        return (
+            f"bubblewrap ne peut pas créer de bac à sable ici ({reason}) : permettez les espaces de noms "
+            "(« sysctl kernel.unprivileged_userns_clone=1 »), ou « --isolement processus » pour des copies de confiance"
+        )
+    return None
+
+
+def choose(isolation: str) -> str:
+    """Isolement effectif : « bwrap » ou « processus ».
+
+    Raises:
+        UsageError: nom inconnu, ou bubblewrap demandé (ou choisi par « auto ») là où il ne marche pas.
+    """
+    if isolation not in ("auto", "bwrap", "processus"):
+        raise UsageError(f"L'isolement {isolation!r} n'existe pas : choisissez auto, bwrap ou processus.")
+    if isolation == "processus":
+        return isolation
+    reason = available()
+    if reason is not None:
+        raise UsageError(f"Les copies ne peuvent pas être isolées : {reason}.")
+    return "bwrap"
+
+
+class Sandbox:
+    """Un processus d'étudiant, démarré par le correcteur et relié à lui par un seul socket.
+
+    Args:
+        files: dossier de la copie, dont seuls les fichiers ordinaires sont montrés ; None s'il n'y en a pas.
+        packages: fichiers et dossiers de paquets à montrer (`package_paths`).
+        isolation: « bwrap » ou « processus ».
+        limits: limites de la copie.
+    """
+
+    def __init__(self, files: Path | None, packages: list[Path], isolation: str, limits: Limits):
+        self._folder = TemporaryDirectory(prefix="copie-")
+        root = Path(self._folder.name)
+        self.connection, theirs = socket.socketpair()
+        if isolation == "bwrap":
+            command = self._isolated_command(files, packages, limits, theirs.fileno())
+        else:
+            command = self._plain_command(root, files, packages, theirs.fileno())
+        self._errors = TemporaryFile()
+        self.process = subprocess.Popen(
+            command,
+            cwd=root,
+            env=ENVIRONMENT,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=self._errors,  # bubblewrap et Python seulement : le processus de la copie s'en détache avant de l'exécuter
+            pass_fds=[theirs.fileno()],
+            start_new_session=True,
+        )
+        theirs.close()
+
+    def kill(self) -> None:
+        """Tue le processus de l'étudiant et tous ses fils (leur espace de processus meurt avec lui)."""
+        if self.process.poll() is None:
+            try:
+                os.killpg(self.process.pid, signal.SIGKILL)
+            except ProcessLookupError:
+                pass
+        self.process.wait()
+        self.connection.close()
+        self._folder.cleanup()
+
+    def last_words(self) -> str:
+        """Dernière ligne écrite par bubblewrap, setpriv ou Python avant que la copie ne s'exécute ; vide s'il n'y en a pas."""
+        self._errors.seek(0)
+        return (self._errors.read(MIB).decode("utf-8", "replace").strip().splitlines() or [""])[-1][:300]
+
+    def _isolated_command(self, files: Path | None, packages: list[Path], limits: Limits, descriptor: int) -> list[str]:
+        command = [*_namespaces(), "--die-with-parent", "--new-session", "--hostname", "copie", "--clearenv"]
+        for name, value in ENVIRONMENT.items():
+            command += ["--setenv", name, value]
+        command += _system_mounts()
+        size = ["--size", str(limits.file_mib * MIB), "--perms", "1777", "--tmpfs"]
+        command += ["--proc", "/proc", "--dev", "/dev", *size, "/dev/shm", *size, "/tmp", *size, "/copie"]
+        mounted = [(path, f"/paquets/{path.name}") for path in packages]
+        mounted += [(HERE / name, f"/correcteur/{name}") for name in ("worker.py", "channel.py")]
+        mounted += [(path, f"/copie/{name}") for path, name in regular_files(files)]
+        command += _open_folders([target for _, target in mounted])
+        for path, target in mounted:
+            command += ["--ro-bind", str(path), target]
+        # Sans privilèges, l'étudiant est chez lui dans son espace d'utilisateurs : la racine serait un disque sans borne.
+        command += ["--remount-ro", "/dev", "--remount-ro", "/", "--chdir", "/copie"]
+        if os.geteuid() == 0:
+            uid = FIRST_UID + os.getpid()
+            command += [
+                "setpriv", f"--reuid={uid}", f"--regid={uid}", "--clear-groups", "--inh-caps=-all", "--bounding-set=-all", "--no-new-privs",
+            ]  # fmt: skip
+        return [*command, _interpreter(), "-I", "-S", "/correcteur/worker.py", str(descriptor), "/paquets"]
+
+    def _plain_command(self, root: Path, files: Path | None, packages: list[Path], descriptor: int) -> list[str]:
+        shown, work, program = root / "paquets", root / "copie", root / "correcteur"
+        for folder in (shown, work, program):
+            folder.mkdir()
+        for path in packages:
+            (shown / path.name).symlink_to(path)
+        for name in ("worker.py", "channel.py"):
+            shutil.copy(HERE / name, program / name)
+        for path, name in regular_files(files):
+            target = work / name
+            target.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(path, target)
+        code = f"import os, runpy, sys; os.chdir({str(work)!r}); sys.argv = ['worker.py', '{descriptor}', {str(shown)!r}]; "
+        code += f"runpy.run_path({str(program / 'worker.py')!r}, run_name='__main__')"
+        return [_interpreter(), "-I", "-S", "-c", code]
+
+
+ENVIRONMENT = {
+    "PATH": "/usr/bin:/bin",
+    "HOME": "/tmp",
+    "LANG": "C.UTF-8",
+    "MPLBACKEND": "Agg",
+    "MPLCONFIGDIR": "/tmp",
+    "OPENBLAS_NUM_THREADS": "1",
+    "OMP_NUM_THREADS": "1",
+}
+
+
+def _namespaces() -> list[str]:
+    # En root, pas d'espace d'utilisateurs : c'est setpriv qui change de compte, au-dehors comme au-dedans.
+    user = [] if os.geteuid() == 0 else ["--unshare-user"]
+    return ["bwrap", *user, "--unshare-pid", "--unshare-net", "--unshare-ipc", "--unshare-uts"]
+
+
+def _system_mounts() -> list[str]:
+    """Système et interpréteur en lecture seule ; les paquets installés pour tout le système sont cachés."""
+    mounts = ["--ro-bind", "/usr", "/usr"]
+    for name in ("/bin", "/lib", "/lib64"):
+        path = Path(name)
+        if path.is_symlink():
+            mounts += ["--symlink", os.readlink(path), name]
+        elif path.exists():
+            mounts += ["--ro-bind", name, name]
+    base = Path(sys.base_prefix)
+    if not base.is_relative_to("/usr"):
+        mounts += [*_open_folders([str(base)]), "--ro-bind", str(base), str(base)]
+    hidden = [*Path("/usr/lib/python3").glob("dist-packages"), *Path("/usr/local/lib").glob("python3*/dist-packages")]
+    hidden += base.glob("lib/python3*/site-packages")
+    for path in hidden:
+        mounts += ["--tmpfs", str(path), "--remount-ro", str(path)]
+    return mounts
+
+
+def _open_folders(targets: list[str]) -> list[str]:
+    """Crée les dossiers où monter ces chemins : bubblewrap les ferait en mode 0700, et l'étudiant, d'un autre compte, n'y entrerait pas."""
+    folders = {parent for target in targets for parent in Path(target).parents} - {Path("/"), Path("/copie")}
+    return [word for folder in sorted(folders) for word in ("--perms", "0755", "--dir", str(folder))]
+
+
+def _interpreter() -> str:
+    """Interpréteur de base (pas celui de l'environnement virtuel), chemin réel."""
+    return os.path.realpath(getattr(sys, "_base_executable", sys.executable))
+
+
+def regular_files(folder: Path | None) -> list[tuple[Path, str]]:
+    """Fichiers ordinaires d'une copie, avec leur chemin relatif ; ni notebook, ni lien, ni fichier spécial."""
+    if folder is None or not folder.is_dir():
+        return []
+    found = []
+    for base, folders, names in os.walk(folder, followlinks=False):
+        folders[:] = sorted(name for name in folders if not os.path.islink(os.path.join(base, name)) and name != ".ipynb_checkpoints")
+        for name in sorted(names):
+            path = Path(base, name)
+            if stat.S_ISREG(path.lstat().st_mode) and path.suffix != ".ipynb":
+                found.append((path, str(path.relative_to(folder))))
+    return found
+
+
+def package_paths(modules: list[str] | None) -> list[Path]:
+    """Fichiers et dossiers de paquets à montrer : ceux des modules permis et d'IPython, avec leurs dépendances.
+
+    Args:
+        modules: modules permis ; None pour tous ceux de l'environnement, sauf le correcteur lui-même.
+    """
+    if modules is None:
+        names = {name for names in packages_distributions().values() for name in names}
+    else:
+        provided = packages_distributions()
+        names = {name for module in modules for name in provided.get(module, [])}
+    wanted = _with_dependencies({"ipython", *names})
+    paths = {}
+    for package in wanted:
+        for file in package.files or []:
+            top = file.parts[0]
+            if top in ("..", "__pycache__") or top.endswith((".dist-info", ".pth", ".egg-link")) or top.startswith("__editable__"):
+                continue
+            paths[top] = Path(package.locate_file(top))
+    return [path for _, path in sorted(paths.items()) if path.exists()]
+
+
+def _with_dependencies(names: set[str]) -> list[Distribution]:
+    found: dict[str, Distribution] = {}
+    waiting = list(names)
+    while waiting:
+        name = re.sub(r"[-_.]+", "-", waiting.pop()).lower()
+        if name in found:
+            continue
+        try:
+            found[name] = distribution(name)
+        except PackageNotFoundError:
+            continue  # dépendance facultative, ou propre à un autre système
+        for requirement in found[name].requires or []:
+            if "extra ==" not in requirement:
+                waiting.append(re.match(r"[A-Za-z0-9._-]+", requirement).group())
+    return list(found.values())

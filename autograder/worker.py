@@ -1,0 +1,330 @@
+"""Le processus de l'étudiant : exécute les cellules de sa copie et répond aux questions du correcteur.
+
+Tout ce qui tourne ici est à l'étudiant : il peut lire et changer ce processus entier. Il n'y trouve ni test, ni valeur attendue, ni
+corrigé, et ce qu'il envoie n'est jamais qu'une réponse. Lancé par `sandbox.py` :
+
+    python -I -S worker.py DESCRIPTEUR DOSSIER_DES_PAQUETS
+"""
+
+import builtins
+import io
+import json
+import os
+import resource
+import signal
+import socket
+import sys
+import traceback
+from contextlib import redirect_stderr, redirect_stdout
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import channel  # noqa: E402  (voisin de ce fichier, dans le bac à sable)
+
+sys.path.pop(0)
+
+MAX_OUTPUT = 20_000  # caractères gardés de chaque flux d'une cellule
+MAX_DISPLAYS = 50
+KEPT_TYPES = ("text/plain", "image/png")
+
+
+class CellTimeout(BaseException):
+    """La cellule ou l'appel a dépassé son temps ; BaseException, pour traverser les « except Exception »."""
+
+
+class Worker:
+    """L'interpréteur de la copie et ses réponses."""
+
+    def __init__(self, connection: socket.socket):
+        self.channel = channel.Channel(connection, self.handle)
+        self.objects: list = []
+        self.undo: dict[str, object] = {}
+        self.allowed: set[str] | None = None
+        self.shell = None
+
+    def handle(self, request: dict) -> dict:
+        """Réponse à une demande du correcteur."""
+        operation = getattr(self, f"do_{request['op']}")
+        try:
+            return operation(request)
+        except channel.Refused as error:
+            return {"status": "refused", "reason": str(error)}
+        except CellTimeout:
+            return {"status": "timeout"}
+        except channel.Closed:
+            raise
+        except BaseException as error:  # noqa: BLE001  (une valeur dont la lecture échoue : mémoire, méthodes de l'étudiant…)
+            return {"status": "refused", "reason": f"cette valeur ne se lit pas ({type(error).__name__})"}
+
+    # --- Les demandes --------------------------------------------------------------------------------------------
+
+    def do_start(self, request: dict) -> dict:
+        """Pose les limites, ouvre l'interpréteur et restreint les imports."""
+        limits = request["limits"]
+        for name, value in limits.items():
+            resource.setrlimit(getattr(resource, name), (value, value))
+        self.allowed = None if request["modules"] is None else set(request["modules"])
+        self.shell = new_shell()
+        # Après IPython seulement : un « random.py » de la copie ne doit pas remplacer celui dont IPython a besoin.
+        sys.path.insert(0, os.getcwd())
+        self._restrict_imports()
+        return {"status": "ok"}
+
+    def do_run(self, request: dict) -> dict:
+        """Exécute une cellule de la copie ; ses sorties sont bornées et réduites au texte et aux images."""
+        from IPython.utils.capture import capture_output
+
+        stdout, stderr = Kept(), Kept()
+        with capture_output(stdout=False, stderr=False) as captured, redirect_stdout(stdout), redirect_stderr(stderr):
+            result, failure, late = None, None, False
+            try:
+                with alarm(request["seconds"]):
+                    result = self.shell.run_cell(request["source"], store_history=True)
+            except CellTimeout:
+                late = True
+            except BaseException as error:  # noqa: BLE001  (SystemExit et ses pareils n'arrêtent que la cellule)
+                failure = error
+            else:
+                failure = result.error_before_exec or result.error_in_exec
+        if isinstance(result and result.error_in_exec, CellTimeout):
+            late = True
+        outputs = [stdout.output("stdout"), stderr.output("stderr"), *map(rich_output, captured.outputs[:MAX_DISPLAYS])]
+        outputs = bounded([output for output in outputs if output])
+        if late:
+            return {"status": "timeout", "outputs": outputs}
+        if failure is not None:
+            return {"status": "error", "outputs": outputs, "error": describe(failure)}
+        return {"status": "ok", "outputs": outputs}
+
+    def do_get(self, request: dict) -> dict:
+        """Valeur d'un nom de la copie ; une fonction est rendue par une poignée."""
+        name = request["name"]
+        if name not in self.shell.user_ns:
+            return {"status": "missing"}
+        with alarm(request["seconds"]):
+            return {"status": "ok", "value": self.encode(self.shell.user_ns[name])}
+
+    def do_set(self, request: dict) -> dict:
+        """Donne, pour la durée d'un test, une autre valeur à un nom."""
+        self.remember(request["name"])
+        self.shell.user_ns[request["name"]] = self.decode(request["value"])
+        return {"status": "ok"}
+
+    def do_delete(self, request: dict) -> dict:
+        """Retire un nom, pour la durée d'un test."""
+        self.remember(request["name"])
+        found = self.shell.user_ns.pop(request["name"], self) is not self
+        return {"status": "ok" if found else "missing"}
+
+    def do_undo(self, request: dict) -> dict:
+        """Remet les noms que le test a changés."""
+        for name, value in self.undo.items():
+            if value is self:
+                self.shell.user_ns.pop(name, None)
+            else:
+                self.shell.user_ns[name] = value
+        self.undo.clear()
+        return {"status": "ok"}
+
+    def do_call(self, request: dict) -> dict:
+        """Appelle une fonction de la copie, désignée par sa poignée."""
+        function = self.objects[request["handle"]]
+        args, kwargs = self.decode(request["args"]), self.decode(request["kwargs"])
+        quiet = io.StringIO()
+        stdout, stderr, sys.stdout, sys.stderr = sys.stdout, sys.stderr, quiet, quiet
+        try:
+            # Lire la valeur compte dans le temps de l'appel : elle peut être immense, ou se fabriquer pendant qu'on la lit.
+            with alarm(request["seconds"]):
+                try:
+                    value = function(*args, **kwargs)
+                except CellTimeout:
+                    raise
+                except BaseException as error:  # noqa: BLE001
+                    return {"status": "raised", "error": describe(error)}
+                return {"status": "ok", "value": self.encode(value)}
+        finally:
+            sys.stdout, sys.stderr = stdout, stderr
+
+    # --- Les valeurs ----------------------------------------------------------------------------------------------
+
+    def encode(self, value):
+        return channel.encode(value, self.register)
+
+    def decode(self, tree):
+        return channel.decode(tree, self.resolve)
+
+    def register(self, function) -> dict:
+        """Étiquette d'une fonction : celle du correcteur si elle vient de lui, sinon une poignée d'ici."""
+        if isinstance(function, Callback):
+            return {"c": function.number}
+        for number, known in enumerate(self.objects):
+            if known is function:
+                return {"h": number}
+        self.objects.append(function)
+        return {"h": len(self.objects) - 1}
+
+    def resolve(self, tag: str, number: int):
+        return self.objects[number] if tag == "h" else Callback(self, number)
+
+    def remember(self, name: str) -> None:
+        self.undo.setdefault(name, self.shell.user_ns.get(name, self))
+
+    # --- Les imports ----------------------------------------------------------------------------------------------
+
+    def _restrict_imports(self) -> None:
+        """Refuse, dans le code de la copie, les modules que le devoir ne permet pas.
+
+        C'est une politesse : elle donne une phrase claire. La frontière, ce sont les montages du bac à sable.
+        """
+        if self.allowed is None:
+            return
+        original = builtins.__import__
+
+        def guarded(name, globals=None, locals=None, fromlist=(), level=0):
+            top = name.partition(".")[0]
+            if globals is self.shell.user_ns and level == 0 and top not in self.allowed and not os.path.exists(f"{top}.py"):
+                permitted = ", ".join(sorted(self.allowed))
+                raise ModuleNotFoundError(
+                    f"Le module {top!r} n'est pas permis pendant la notation de ce devoir ; modules permis : {permitted}."
+                )
+            return original(name, globals, locals, fromlist, level)
+
+        builtins.__import__ = guarded
+
+
+class Callback:
+    """Une fonction restée chez le correcteur (un juge scripté) : l'appeler le lui demande."""
+
+    def __init__(self, worker: Worker, number: int):
+        self.worker, self.number = worker, number
+
+    def __call__(self, *args, **kwargs):
+        worker = self.worker
+        request = {"op": "callback", "number": self.number, "args": worker.encode(args), "kwargs": worker.encode(kwargs)}
+        # Le réveil attend la fin de l'échange : interrompu au milieu d'un message, le canal ne se lirait plus.
+        mask = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGALRM})
+        try:
+            answer = worker.channel.ask(request)
+        finally:
+            signal.pthread_sigmask(signal.SIG_SETMASK, mask)
+        if answer["status"] == "ok":
+            return worker.decode(answer["value"])
+        error = answer["error"]
+        raise getattr(builtins, error["bases"][0], Exception)(error["message"])
+
+
+class alarm:
+    """Interrompt le bloc au bout de `seconds` secondes ; le correcteur, lui, tue ce qui ne s'interrompt pas."""
+
+    def __init__(self, seconds: float):
+        self.seconds = seconds
+
+    def __enter__(self):
+        def ring(signum, frame):
+            raise CellTimeout
+
+        signal.signal(signal.SIGALRM, ring)
+        self.mask = signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGALRM})
+        self.outer, _ = signal.setitimer(signal.ITIMER_REAL, self.seconds)
+
+    def __exit__(self, *exception):
+        # Un appel peut en contenir un autre (une fonction de la copie rappelée par un test) : le réveil du premier reprend.
+        signal.setitimer(signal.ITIMER_REAL, self.outer)
+        signal.pthread_sigmask(signal.SIG_SETMASK, self.mask)
+
+
+def new_shell():
+    """Interpréteur IPython sans historique ni fichier : les copies peuvent contenir des commandes magiques."""
+    from IPython.core.displayhook import DisplayHook
+    from IPython.core.interactiveshell import InteractiveShell
+    from traitlets.config import Config
+
+    class PublishedResult(DisplayHook):
+        """Le résultat d'une cellule passe par l'affichage riche, comme dans Jupyter, et non par la sortie texte."""
+
+        def __call__(self, result=None):
+            if result is not None and not self.quiet():
+                self.update_user_ns(result)
+                self.shell.display_pub.publish(*self.compute_format_data(result))
+
+    config = Config()
+    config.HistoryManager.enabled = False
+    config.InteractiveShell.colors = "nocolor"
+    shell = InteractiveShell.instance(config=config, displayhook_class=PublishedResult)
+    # L'erreur d'une cellule est décrite à part : IPython n'a pas à l'imprimer dans sa sortie.
+    shell.showtraceback = shell.showsyntaxerror = lambda *args, **kwargs: None
+    return shell
+
+
+def describe(error: BaseException) -> dict:
+    """Ce que le correcteur apprend d'une erreur : ses ancêtres standard, son nom, son texte, sa trace dans la copie."""
+    bases = [cls.__name__ for cls in type(error).__mro__ if cls.__module__ == "builtins" and cls is not object]
+    try:
+        message = str(error)
+    except BaseException:  # noqa: BLE001  (un __str__ de l'étudiant)
+        message = ""
+    # Les étages d'IPython et du correcteur n'apprennent rien à l'étudiant : on ne garde que sa copie.
+    frames = [frame for frame in traceback.extract_tb(error.__traceback__) if frame.filename.startswith("<")]
+    lines = [*traceback.format_list(frames), *traceback.format_exception_only(error)]
+    return {
+        "bases": bases,
+        "name": type(error).__name__,
+        "message": message[:2000],
+        "traceback": [line[-2000:] for line in lines[-12:]],
+    }
+
+
+class Kept(io.StringIO):
+    """Sortie texte dont seuls le début et la fin sont gardés : une boucle qui affiche sans fin n'emplit pas la mémoire."""
+
+    def __init__(self):
+        super().__init__()
+        self.size, self.end = 0, ""
+
+    def write(self, text: str) -> int:
+        room = max(0, MAX_OUTPUT // 2 - self.size)
+        self.size += len(text)
+        super().write(text[:room])
+        self.end = (self.end + text[room:])[-MAX_OUTPUT // 2 :]
+        return len(text)
+
+    def output(self, name: str) -> dict | None:
+        """Sortie nbformat, ou None si rien n'a été écrit."""
+        start, removed = self.getvalue(), self.size - MAX_OUTPUT
+        middle = f"\n… ({removed} caractères retirés) …\n" if removed > 0 else ""
+        return {"output_type": "stream", "name": name, "text": start + middle + self.end} if self.size else None
+
+
+def bounded(outputs: list[dict]) -> list[dict]:
+    """Premières sorties d'une cellule, tant qu'elles tiennent dans un message."""
+    total = 0
+    for rank, output in enumerate(outputs):
+        total += len(json.dumps(output))
+        if total > channel.MAX_BYTES // 2:
+            text = f"… ({len(outputs) - rank} sorties retirées) …\n"
+            return [*outputs[:rank], {"output_type": "stream", "name": "stdout", "text": text}]
+    return outputs
+
+
+def rich_output(output) -> dict | None:
+    """Affichage riche réduit au texte et à l'image PNG ; rien d'actif ne sort d'ici."""
+    data = {kind: value for kind, value in output.data.items() if kind in KEPT_TYPES and isinstance(value, str)}
+    if "text/plain" in data:
+        data["text/plain"] = data["text/plain"][:MAX_OUTPUT]
+    if len(json.dumps(data)) > 10 * MAX_OUTPUT:
+        data.pop("image/png", None)
+    return {"output_type": "display_data", "data": data, "metadata": {}} if data else None
+
+
+def main() -> None:
+    descriptor, packages = int(sys.argv[1]), sys.argv[2]
+    sys.path.append(packages)
+    connection = socket.socket(fileno=descriptor)
+    # Ce qui s'écrit directement sur les descripteurs 1 et 2 ne doit remplir ni tube ni disque.
+    null = os.open(os.devnull, os.O_RDWR)
+    for number in (0, 1, 2):
+        os.dup2(null, number)
+    Worker(connection).channel.serve()
+
+
+if __name__ == "__main__":
+    main()
