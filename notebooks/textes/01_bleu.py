@@ -214,7 +214,7 @@ def brevity_penalty(candidate_length: int, reference_length: int) -> float:
         return 1.0
     return math.exp(1 - reference_length / candidate_length)
 
-# %% couvre="S0-11"
+# %% couvre="S0-11 S3-02"
 lengths = list(range(1, 11))
 penalties = [brevity_penalty(c, 7) for c in lengths]
 for c, penalty in zip(lengths, penalties):
@@ -232,7 +232,7 @@ plots.show(fig, alt="Courbe de la pénalité de brièveté pour une référence 
 # *Figure 1. Pénalité de brièveté selon la longueur du candidat, pour une référence de sept mots. Le trait vertical marque la
 # longueur de la référence.*
 
-# %% [markdown]
+# %% [markdown] couvre="E-12"
 # **Lecture du résultat.** À 6 mots sur 7, la pénalité est douce : 0,8465. À 3 mots elle ne laisse que 0,2636, à 1 mot presque
 # rien (0,0025). À partir de c = 7 elle vaut 1,0000 : écrire « c > r » ou « c ≥ r » ne change aucun nombre, car à
 # longueurs égales l'exponentielle vaut déjà un. Cette pénalité
@@ -338,7 +338,7 @@ def sentence_bleu(candidate: list[str], references: list[list[str]], max_n: int 
     reference_length = closest_reference_length(candidate, references)
     return score_from_counts(overlaps, totals, len(candidate), reference_length, smoothing, signature)
 
-# %% couvre="S0-06"
+# %% couvre="S0-06 S3-03 S3-04"
 for candidate in (good, bad):
     print(sentence_bleu(candidate, [reference], tokenization="espaces"))
 
@@ -398,7 +398,7 @@ plots.show(fig, alt="Barres des quatre précisions lissées, de la pénalité de
 # Une confusion répandue : appeler « BLEU-2 » la seule précision des bigrammes. BLEU-2 est l'assemblage complet arrêté à l'ordre deux.
 # Prenons le couple anglais qui sert de repère dans beaucoup de cours.
 
-# %% couvre="E-10 S0-07"
+# %% couvre="E-10 S0-07 S0-44"
 candidate_en, reference_en = "the cat is on the mat".split(), "the cat sits on the red mat".split()
 print(sentence_bleu(candidate_en, [reference_en], smoothing="method1", tokenization="espaces"))
 overlap, total = modified_precision(candidate_en, [reference_en], 2)
@@ -406,7 +406,7 @@ bleu2 = sentence_bleu(candidate_en, [reference_en], max_n=2, tokenization="espac
 print(f"p2 seul : {overlap}/{total} = {overlap / total:.4f}")
 print(bleu2)
 
-# %% [markdown]
+# %% [markdown] couvre="E-10"
 # **Lecture du résultat.** p2 vaut 0,4000, mais BLEU-2 vaut 0,4887 : il prend aussi p1 = 0,8333 et la pénalité 0,8465. BLEU-4,
 # lissé, tombe à 0,1093, parce que p3 et p4 ne tiennent qu'au lissage (0,0250 et 0,0333).
 
@@ -518,7 +518,7 @@ for name, candidate_text, reference_text in EDGES:
 over_smoothed = brevity_penalty(4, 7) * geometric_mean(smoothed_precisions([0] * 4, [4, 3, 2, 1], "method1"))
 print(f"aucun mot commun, si l'on lissait aussi p1 : {over_smoothed:.4f}")
 
-# %% [markdown]
+# %% [markdown] couvre="E-12"
 # **Lecture du résultat.** Sans aucun mot commun, et pour un candidat vide, tout le monde rend zéro, même lissé (0,0000). Un
 # programme qui lisserait aussi p1 donnerait 0,0213 à une phrase sans rapport, et un candidat vide le ferait diviser par zéro. Pour un ordre nul, nltk sans lissage ne
 # rend pas zéro mais un nombre minuscule : dans un test, comparons avec une tolérance.
@@ -538,7 +538,7 @@ with warnings.catch_warnings():
     nltk_none = nltk_bleu.sentence_bleu([reference_en], candidate_en)
 print(f"    nous method1     {100 * ours:7.3f}\n    nltk sans lissage {nltk_none:.1e} (sur 1)")
 
-# %% [markdown]
+# %% [markdown] couvre="E-12b"
 # **Lecture du résultat.** Le même couple obtient 0,000, 10,928, 20,55 ou 32,16 sur 100 selon le lissage. Aucune valeur n'est fausse ;
 # comparer deux scores de lissages différents l'est. `floor` et `method1` sont la même chose sous deux noms (10,928).
 
@@ -818,7 +818,7 @@ for name, candidate_text in (
 # - Construire un candidat et deux références tels qu'ajouter la seconde fasse baisser le score, précisions comprises.
 # - Passer à la [leçon 02](02_rouge.ipynb), où le rappel reprend ses droits, puis à l'exercice `ex01_bleu2`.
 
-# %% [markdown]
+# %% [markdown] couvre="S0-48"
 # ## Sources
 #
 # - [Papineni, Roukos, Ward et Zhu (2002), *BLEU: a Method for Automatic Evaluation of Machine Translation*, ACL](https://aclanthology.org/P02-1040/)

@@ -13,7 +13,7 @@
 #
 # **Prérequis** : la [leçon 01](01_bleu.ipynb) (n-grammes, comptes plafonnés, signature). Aucun accès au réseau.
 
-# %% [markdown]
+# %% [markdown] couvre="E-33"
 # ## 1. Une autre question que BLEU
 #
 # BLEU demande : *ce que la machine écrit figure-t-il dans la référence ?* C'est une précision. Pour un résumé, la question qui compte est
@@ -217,7 +217,7 @@ for name, text in SUMMARIES.items():
     print(f"{name:16s} {len(words):2d} mots  P {one.precision:.4f}  R {one.recall:.3f}  "
           f"ROUGE-1 {one.fmeasure:.4f}  ROUGE-L {longest.fmeasure:.4f}")
 
-# %% [markdown]
+# %% [markdown] couvre="E-01"
 # **Lecture du résultat.** Le résumé court est tout entier juste (P = 1,0000) mais ne couvre que 5 mots sur 12 (R = 0,417). Le bavard,
 # presque trois fois plus long, n'a *pas* un meilleur rappel : 0,417 aussi, car ce sont les mêmes mots ; il a seulement perdu en
 # précision (0,3571). Le vrai croisement est avec le résumé complet : rappel 1,000, précision 0,4615. F1 le préfère de peu, 0,6316 contre
@@ -229,7 +229,7 @@ for name, text in SUMMARIES.items():
 # F1 suppose qu'un mot oublié coûte autant qu'un mot de trop. Ce n'est presque jamais vrai. β règle ce rapport : au-dessus de un, le rappel
 # pèse plus ; au-dessous, la précision.
 
-# %%
+# %% couvre="S3-07"
 pair = {name: rouge_n(reference=news, candidate=french_words(SUMMARIES[name])) for name in ("court", "complet et long")}
 betas = [0.25 * step for step in range(1, 17)]
 for beta in (0.5, 1, 2):
@@ -260,7 +260,7 @@ for name in ("court", "complet et long"):
     bleu = sentence_bleu(french_words(SUMMARIES[name]), [news], tokenization=FRENCH_WORDS)
     print(f"{name} : p1 = {bleu.precisions[0]:.4f}, BP = {bleu.brevity_penalty:.4f}, BLEU = {bleu.score:.4f}")
 
-# %% [markdown]
+# %% [markdown] couvre="E-18"
 # **Lecture du résultat.** C'est l'inverse : le court obtient 0,2466 et le long 0,4266. La précision du court est parfaite (p1 = 1,0000), mais
 # la pénalité de brièveté l'écrase. L'idée ne vaut que pour la précision seule.
 
@@ -365,7 +365,7 @@ sentence = "L'été, à Noël, l'élève était déçu"
 print("ascii_words  :", " ".join(ascii_words(sentence)))
 print("french_words :", " ".join(french_words(sentence)))
 
-# %% [markdown]
+# %% [markdown] couvre="E-13"
 # **Lecture du résultat.** Huit mots français deviennent dix débris : « élève » devient « l » puis « ve », et « à » disparaît. Toute
 # ressemblance mesurée sur ces débris est douteuse. La découpe française garde les mots.
 
@@ -579,7 +579,7 @@ plots.show(fig, alt="Barres de BLEU-4, ROUGE-1 et ROUGE-L pour cinq candidats : 
 # - Écrire un couple de textes dont le ROUGE-Lsum dépend du départage entre deux sous-séquences de même longueur.
 # - Comparer le choix du maximum, avec plusieurs références, et celui de la moyenne : lequel favorise les textes passe-partout ?
 
-# %% [markdown]
+# %% [markdown] couvre="S0-48"
 # ## Sources
 #
 # - [Lin (2004), *ROUGE: A Package for Automatic Evaluation of Summaries*](https://aclanthology.org/W04-1013/)

@@ -56,7 +56,7 @@ print(f"produit                            : {product:.6f} = 1/{1 / product:.0f}
 print(f"inverse de la moyenne géométrique  : {1 / geometric_mean:.4f}")
 print(f"inverse de la moyenne arithmétique : {1 / arithmetic_mean:.4f}")
 
-# %% [markdown]
+# %% [markdown] couvre="E-06"
 # **Lecture du résultat.** La phrase a une chance sur 64. Ramenée à un mot, c'est comme si le modèle avait hésité, à chaque
 # pas, entre 4 mots également probables : sa perplexité est 4. On lit parfois que la perplexité est « l'inverse de la
 # probabilité moyenne ». C'est vrai de la moyenne géométrique seulement : la moyenne arithmétique donnerait 3,43.
@@ -311,7 +311,7 @@ without_markers = BigramModel(corpus, k=0, unk=False)
 events = len(without_markers.token_probabilities(sentence))
 print(f"N = {events} : {without_markers.perplexity(sentence):.6f}   sans marqueurs, premier mot non noté")
 
-# %% [markdown]
+# %% [markdown] couvre="E-06"
 # **Lecture du résultat.** Même corpus, même phrase : 1,189207, 1,259921, 1,148698 ou 1,414214. Seuls le premier et le dernier
 # calcul divisent par le nombre d'événements réellement notés. Diviser par 3 en gardant le terme de `</s>`, ou par 5 en comptant
 # `<s>`, est une faute. Sans marqueurs, le premier mot n'a pas de contexte et n'est pas noté : $T$ vaut alors le nombre de
@@ -384,7 +384,7 @@ print(f"modèle uniforme        : {perplexity([1 / 7] * 3):.2f}")
 without_jump = [p for p in without_unk.token_probabilities(fish) if p > 0.01]
 print(f"« the fish… » sans la transition cat → on : {perplexity(without_jump):.2f}")
 
-# %% [markdown]
+# %% [markdown] couvre="E-05 E-07"
 # **Lecture du résultat.** Après un mot inconnu, le modèle ignore tout : il donne exactement 1/7 à chaque mot, et les deux
 # premières transitions ont la perplexité du modèle uniforme, 7,00. Un seul mot, « banana », fait tout l'écart : une chance
 # sur 107. La perplexité dépasse la taille du vocabulaire dès que le modèle croit savoir et se trompe. De même, sans
@@ -424,13 +424,28 @@ for words in (mat, fish, zebra):
     close = abs(ours - expected) < 1e-9
     print(f"{' '.join(words):<32} {ours:8.4f}   NLTK {expected:8.4f}   écart sous 1e-9 : {close}")
 
-# %% [markdown]
+# %% [markdown] couvre="E-06"
 # **Lecture du résultat.** Sans `<unk>`, chaque mot inconnu ajoute sa part : 1,0093 avec « banana », 1,0187 avec « zebra » en plus,
 # et ainsi de suite sans fin. Avec `<unk>`, tous les mots inconnus se partagent une seule place, et la somme vaut 1 dans
 # les 9 contextes essayés, mot inconnu compris.
 #
 # Les valeurs correctes sont donc 1,8078, 4,8489 et 19,0488, avec V = 8. NLTK, qui réserve aussi une place à
 # `<unk>` et ne compte pas de marqueurs ici, donne les mêmes à 1e-9 près.
+
+# %% [markdown]
+# L'exercice `ex02_perplexite` reprend ce modèle, et une quatrième phrase faite de mots connus dans un ordre nouveau. Voici la
+# valeur à retrouver, à côté de celle que donnerait l'oubli de `<unk>`.
+
+# %% couvre="S0-45"
+novel = "the cat ate the fish on the mat".split()
+for label, bigram_model in [("sans <unk>", without_unk), ("avec <unk>", with_unk)]:
+    probabilities = bigram_model.token_probabilities(novel)
+    h, value, size = cross_entropy(probabilities), perplexity(probabilities), len(bigram_model.vocabulary)
+    print(f"{label}, V = {size} : H = {h:.6f}   PPL = {value:.6f}")
+
+# %% [markdown]
+# **Lecture du résultat.** La valeur attendue est 2,507906, avec V = 8. Sans `<unk>`, V = 7 et la perplexité descend à 2,4497. Ce
+# nombre plus flatteur ne vient d'aucun progrès du modèle, seulement d'un vocabulaire plus petit.
 
 # %% [markdown]
 # Reste $k$, que nous avons pris à 0,01 sans raison. Faisons-le varier.
@@ -471,19 +486,19 @@ plots.show(
 # %% [markdown]
 # *Figure 1. Perplexité des trois phrases selon le lissage k, avec `<unk>`. La ligne horizontale est le modèle uniforme.*
 
-# %% [markdown]
+# %% [markdown] couvre="E-07"
 # **Lecture du résultat.** Sans `<unk>`, les trois phrases sont à 1,75, 6,43 et 36,68 pour k = 0,001, mais à 4,29, 5,26 et 7,32
 # pour k = 1. L'ordre tient, l'écart non : il est surtout fabriqué par $k$. Quand $k$ grandit, les comptes ne pèsent
 # plus rien et toutes les phrases rejoignent 8,00, le modèle uniforme. Un $k$ se choisit sur un corpus de
 # validation, jamais sur les phrases que l'on compare, et il s'écrit à côté du score.
 
 # %% [markdown]
-# ## 4. Comparer des découpages différents : les bits par octet
+# ## 4. Comparer des découpes différentes : les bits par octet
 #
 # La perplexité est un nombre **par jeton**. Changer de jetons la change. Supposons deux modèles qui trouvent
 # « le chat dort » exactement aussi probable : l'un lit trois mots, l'autre douze caractères.
 #
-# Les **bits par octet** rapportent l'information totale à une longueur qui ne dépend d'aucun découpage, celle du texte en
+# Les **bits par octet** rapportent l'information totale à une longueur qui ne dépend d'aucune découpe, celle du texte en
 # UTF-8 :
 #
 # $$\mathrm{BPB} = \frac{-\sum_t \ln p(w_t \mid w_1 \dots w_{t-1})}{\ln 2 \times \text{nombre d'octets}}$$
@@ -511,7 +526,7 @@ print("« été » :", len("été"), "caractères,", len("été".encode("utf-8")
 # %% [markdown]
 # **Lecture du résultat.** Par mots, la perplexité est 8 ; par caractères, 1,68. Le second modèle n'est pas meilleur : il
 # dit la même chose en plus de morceaux. Les bits par octet, 0,75 dans les deux cas, le montrent. Deux perplexités ne se
-# comparent donc qu'avec le même découpage et le même corpus. Une réserve pour le français : « été » a 3
+# comparent donc qu'avec la même découpe et le même corpus. Une réserve pour le français : « été » a 3
 # caractères mais 5 octets. D'une langue à l'autre, l'octet n'est pas non plus une unité neutre.
 
 # %% [markdown]
@@ -596,7 +611,7 @@ print(f"PPL = {perplexity_from_logprobs(scores['français'][7]):.2f} sur {len(sc
 # **Lecture du résultat.** Le modèle ne lit pas des mots mais 19 morceaux : « noir » en fait deux, « fenêtre » trois. Un premier
 # morceau peut coûter cher et les suivants presque rien : 9,47 bits pour « fen », puis 0,33 et 0,03. Ou l'inverse : « d » coûte 8,11 bits
 # et « ort » 14,34. Le mot « chat » est le plus surprenant, avec 22,50 bits, au rang 6970 : après « Un », en
-# tête d'un document, ce modèle n'attend guère du français. La perplexité, 241,53, est une moyenne **par morceau** : elle dépend du découpage autant que du texte.
+# tête d'un document, ce modèle n'attend guère du français. La perplexité, 241,53, est une moyenne **par morceau** : elle dépend de la découpe autant que du texte.
 
 # %% [markdown]
 # Maintenant les trois groupes. La perplexité d'un groupe est celle de tous ses jetons mis bout à bout : faire la moyenne
@@ -686,7 +701,7 @@ plots.show(
 #
 # Entre les langues, les deux mesures se contredisent. En bits, l'anglais est plus facile dans 20 paires sur 20 ; en
 # perplexité, dans 17 seulement. Pour trois phrases, la perplexité par jeton classe le français devant, alors que
-# le modèle y dépense plus d'information : c'est le découpage qui parle, comme avec nos mots et nos caractères.
+# le modèle y dépense plus d'information : c'est la découpe qui parle, comme avec nos mots et nos caractères.
 
 # %% [markdown]
 # Ces nombres dépendent-ils de notre marqueur ? Posons les mêmes phrases après un simple retour à la ligne.
@@ -747,7 +762,7 @@ print(judge.source(client))
 #   lui et qui se trompe fait pire que le hasard.
 # - Une perplexité se donne avec ses conventions : jetons notés, marqueurs, vocabulaire et `<unk>`, lissage, base du logarithme.
 # - Avant de lire une perplexité, on vérifie que les probabilités somment à un.
-# - D'un découpage à l'autre, on compare des bits par octet ; d'une langue à l'autre, des bits par phrase traduite.
+# - D'une découpe à l'autre, on compare des bits par octet ; d'une langue à l'autre, des bits par phrase traduite.
 # - Une perplexité basse dit « texte attendu ». Elle ne dit ni vrai, ni utile, ni bien écrit.
 
 # %% [markdown]

@@ -64,7 +64,7 @@ for index, pair in enumerate(pairs):
 
 print("texte juste :", dict(Counter(item["truth"] for item in items)))
 
-# %% [markdown]
+# %% [markdown] couvre="S0-03"
 # ## 2. La requête du juge
 #
 # Le client est un client `openai` ordinaire. Ici, il rejoue des réponses **enregistrées** auprès d'un vrai
@@ -190,7 +190,7 @@ print(f"les trois lectures naïves diffèrent sur {different} réponses sur {len
 # 4. aucune marque, ou deux marques contraires : **« illisible »**. Un verdict illisible se compte à part ; il
 #    n'est ni un succès, ni un échec, ni une égalité.
 
-# %% couvre="S3-17"
+# %% couvre="S3-17 E-08"
 VERDICT_TAGS = {"[[A]]": "A", "[[B]]": "B", "[[C]]": "EGALITE", "[[Égalité]]": "EGALITE"}
 
 
@@ -219,7 +219,7 @@ for text in examples:
     naive = [reader(text or "") for reader in (starts_with, contains, last_letter)]
     print(f"{text!r:<40}{naive[0]:<10}{naive[1]:<10}{naive[2]:<10}{read_verdict(text)}")
 
-# %% [markdown]
+# %% [markdown] couvre="E-08"
 # **Lecture du résultat.** Chaque lecture naïve donne au moins une mauvaise lettre : « Answer B » est lu A par la
 # première, « La réponse B a raison » est lu A par la dernière, à cause du verbe « a », et la deuxième voit un A presque
 # partout, même dans un refus. La lecture stricte ne se trompe jamais de lettre. Elle a un prix : elle ne lit que
@@ -312,7 +312,7 @@ print("verdicts contraints :", [reply.choices[0].message.content for reply in co
 print("marges :", [f"{margin(reply):.4f}" for reply in constrained])
 print("réponses libres différentes :", len({reply.choices[0].message.content for reply in free}))
 
-# %% [markdown]
+# %% [markdown] couvre="E-33"
 # **Lecture du résultat.** Les verdicts sont les mêmes, la marge aussi (1,2052), et les réponses libres ne forment qu'un
 # seul texte (1). C'est un fait sur ce serveur, cette machine, une requête à la fois. Ce n'est pas une preuve : quand
 # un serveur traite plusieurs requêtes ensemble, il additionne les mêmes nombres dans un autre ordre, l'arrondi change, et
@@ -440,7 +440,7 @@ for item, couple in list(zip(items, slots(direct)))[:6]:
     texts = [TEXT_SHOWN[k].get(slot, "illisible") for k, slot in enumerate(couple)]
     print(f"{item['id']}  places : {couple}  textes : {texts}  juste : {item['truth']}")
 
-# %% couvre="S0-30 E-02"
+# %% couvre="S0-30 E-02 S0-46"
 def report(items, passes):
     verdicts = slots(passes)
     slot_of_truth = [["A", "B"] if item["truth"] == "a" else ["B", "A"] for item in items]
@@ -465,7 +465,7 @@ report(items, direct)
 print("Un juge qui répondrait toujours A aurait :")
 print(f"  renversements : {with_interval(12, 12)} sur 12 paires, exactitude 0.500, kappa 0")
 
-# %% [markdown]
+# %% [markdown] couvre="E-02"
 # **Lecture du résultat.** Ce juge est **presque une constante** : il répond A 44 fois sur 48. Il a raison 0,875 du temps
 # quand la vérité est en A, et 0,042 quand elle est en B : c'est la place qui décide. Son exactitude est de 0,458, son kappa
 # de −0,083 : pas mieux que le hasard. Par texte, aucune paire n'est jugée juste dans les deux ordres (0 sur 24), et 22 sont
@@ -588,7 +588,7 @@ print("part de la longueur dans la marge :", " ".join(f"{gap:+.2f}" for gap in g
 print(f"la longue gagne après correction de la place : {with_interval(sum(gap > 0 for gap in gaps), 12)}")
 print(f"Avec la courte toujours en A, un juge « toujours A » donnerait, sur 6 paires : {with_interval(0, 6)}")
 
-# %% [markdown]
+# %% [markdown] couvre="E-03"
 # **Lecture du résultat.** La longue est choisie 1 fois sur 12 quand elle est en B et 11 fois sur 12 quand elle est en A. Seule
 # la place explique ces deux nombres : les 12 paires sont instables. Une fois la place retirée, la longue gagne 7 fois sur 12,
 # intervalle [0,320 ; 0,807], et la part de la longueur dans la marge va de −0,10 à +0,04. Sur ce juge, **aucun effet
@@ -627,7 +627,7 @@ spread = max(max(group) - min(group) for group in zero_margins)
 print(f"à T = 0, écart le plus grand entre les marges de trois tirages : {spread:.4f}")
 print(f"Dix accords sur dix, même parfaits, laisseraient : {with_interval(10, 10)}")
 
-# %% [markdown]
+# %% [markdown] couvre="E-04"
 # **Lecture du résultat.** À T = 0, les 3 tirages sont toujours égaux et la marge ne bouge pas (écart 0,0000), même avec
 # plusieurs requêtes en vol. À 0,7 et à 1,2, les 3 tirages ne s'accordent plus que sur 9 et 7 questions sur 20, et le compte
 # de A suit la formule : 44 pour 42,3 attendus, 37 pour 37,9. La température ne fait donc que diluer la marge ; elle
@@ -700,7 +700,7 @@ for reply in rubric[:2]:
 # des morceaux de la consigne. La seconde recopie une phrase de la grille, ce qui n'est pas l'appliquer.
 # Une bonne grille suppose un juge capable de la suivre ; le taux d'illisibles se vérifie avant tout le reste.
 
-# %% [markdown] couvre="S0-34 E-04b"
+# %% [markdown] couvre="S0-34 E-04b E-33"
 # ## 13. Un juge local contre un juge d'API
 #
 # On compare souvent un petit juge local à un grand juge d'API sur quelques paires, et l'on conclut de leur accord
@@ -731,11 +731,11 @@ for reply in rubric[:2]:
 # qui réfléchit avant de répondre épuise seize jetons sans rien dire, et certaines API veulent
 # `max_completion_tokens` au lieu de `max_tokens`.
 
-# %%
+# %% couvre="S0-34 E-04b"
 print("Aucune API n'a été interrogée : les réponses de cette leçon viennent toutes du juge local.")
 print(f"Six accords sur six entre deux juges laisseraient : {with_interval(6, 6)}")
 
-# %% [markdown]
+# %% [markdown] couvre="E-04b"
 # **Lecture du résultat.** Aucun nombre de cette leçon ne compare un juge local à un juge d'API. Et 6 accords sur 6
 # laisseraient place à un accord véritable de 0,610 : trop peu pour écrire que le petit juge suffit.
 
@@ -853,7 +853,7 @@ plots.show(fig, alt=(
 #   comparaison.
 # - **« Plus de 80 % d'accord avec les humains »** : chez Zheng et al., 85 % entre GPT-4 et les experts au premier
 #   tour, mais **hors égalités** ; avec les égalités, 66 %. Les humains entre eux : 81 % et 63 %.
-# - **Les humains aussi ont un biais de place** : dans les votes de
+# - **Les humains aussi ont un biais de position** : dans les votes de
 #   [LLMFAO (Ustalov, 2023)](https://github.com/dustalov/llmfao), ils choisissent la réponse de gauche 53,3 % du temps.
 
 # %% [markdown] couvre="S0-35"
@@ -872,7 +872,7 @@ plots.show(fig, alt=(
 # %%
 print(judge.source(client))
 
-# %% [markdown]
+# %% [markdown] couvre="S0-47"
 # ## À retenir
 #
 # - Une réponse libre se lit par une règle stricte ; ce qu'elle ne peut pas lire est **illisible**, et se compte.
@@ -916,17 +916,18 @@ print(judge.source(client))
 #
 # </details>
 
-# %% [markdown]
+# %% [markdown] couvre="E-09"
 # ## Pour aller plus loin
 #
-# - Exercice `ex03_juge_symetrique` : un juge qui pose les deux ordres et sait dire « INSTABLE ».
+# - Exercice `ex03_juge_symetrique` : un juge qui pose les deux ordres et sait dire « INSTABLE ». Tant qu'elle n'est pas
+#   écrite, la fonction lève « non implémenté » : un compte de zéro paire instable serait un résultat inventé.
 # - Rejouez la section 8 avec un modèle plus grand (le README dit comment brancher un autre serveur), et comparez
 #   la part de la place à celle du texte.
 # - Ajoutez des paires **difficiles**, où la fausse réponse est tentante : la vraisemblance anglaise tient-elle ?
-# - [LLMBar, Zeng et al. (2023)](https://arxiv.org/abs/2310.07641) : un banc d'essai où un juge connu, ChatGPT,
+# - [LLMBar, Zeng et al. (2023)](https://arxiv.org/abs/2310.07641) : un benchmark où un juge connu, ChatGPT,
 #   fait moins bien que le hasard sur les cas conçus pour le piéger.
 
-# %% [markdown]
+# %% [markdown] couvre="S0-48 E-11"
 # ## Sources
 #
 # - [Zheng et al. (2023), « Judging LLM-as-a-Judge with MT-Bench and Chatbot Arena »](https://arxiv.org/abs/2306.05685),
