@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 PRET := .venv/pret
 
-.PHONY: aide cours test lab juge juge-arret test-juge
+.PHONY: aide isolement cours test lab juge juge-arret test-juge
 
 aide:
 	@echo "make cours       installe, exécute les leçons, publie et note les exercices, écrit rapport/"
@@ -20,11 +20,17 @@ $(PRET): requirements.txt pyproject.toml
 	$(BIN)/pip install --quiet -r requirements.txt -e .
 	@touch $@
 
-cours: $(PRET)
+# Les copies s'exécutent sous bubblewrap ; on l'installe là où on le peut, et le cours dit sinon ce qu'il laisse de côté.
+isolement:
+	@command -v bwrap >/dev/null || { [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null && \
+		apt-get update -qq && apt-get install -y -qq bubblewrap >/dev/null; } || \
+		echo "bubblewrap est absent (« apt-get install bubblewrap ») : les copies piégées ne seront pas exécutées."
+
+cours: $(PRET) isolement
 	$(BIN)/cours demonstration
 
-test: $(PRET)
-	$(BIN)/python -m pytest
+test: $(PRET) isolement
+	$(BIN)/python -m pytest -n 2 --dist loadfile
 	$(BIN)/python -m pytest --nbval --nbval-cell-timeout=120 -n 2 --dist loadscope notebooks
 
 lab: $(PRET)
