@@ -21,7 +21,7 @@ from autograder.settings import NOTEBOOKS, RELEASE, ROOT, SOURCE
 from helpers.journal import JudgeError
 
 READING = "**Lecture du résultat.**"
-TAUGHT_MODULES = ("tokens", "bleu", "rouge", "perplexity")
+TAUGHT_MODULES = ("tokens", "bleu", "rouge", "perplexity", "agreement", "rag", "elo", "bertscore", "benchmarks")
 
 
 def lessons() -> list[tuple[Path, NotebookNode]]:
@@ -286,6 +286,20 @@ def recorded_verdicts_agree() -> Iterator[str]:
         yield str(error)
 
 
+def programme_is_covered() -> Iterator[str]:
+    """Chaque ligne du programme a sa cellule, avec ses valeurs affichées et sa phrase écrite."""
+    from autograder import coverage
+
+    yield from coverage.missing()
+
+
+def coverage_page_is_current() -> Iterator[str]:
+    """docs/COUVERTURE.md est ce que donnent le programme et les leçons."""
+    from autograder import coverage
+
+    yield from coverage.outdated()
+
+
 # --- Le projet ------------------------------------------------------------------------------------------------
 
 
@@ -340,6 +354,8 @@ CHECKS: tuple[Callable[[], Iterator[str]], ...] = (
     release_matches_source,
     release_reveals_nothing,
     recorded_verdicts_agree,
+    programme_is_covered,
+    coverage_page_is_current,
     environments_agree,
     files_are_portable,
 )

@@ -61,6 +61,7 @@ def build(
     processes: Annotated[int, typer.Option("--processus", min=1, help="Leçons exécutées à la fois.")] = 2,
 ) -> None:
     """Dérive et exécute les notebooks des leçons, sur les verdicts enregistrés."""
+    from autograder import coverage
     from autograder.lessons import LessonError, execute_all, find, notebook_path, write
 
     texts, failures = find(lessons), []
@@ -72,6 +73,7 @@ def build(
             else:
                 write(result, notebook_path(text))
             bar.update(task, advance=1, description=text.stem)
+    coverage.write()
     _finish(f"{len(texts) - len(failures)} leçon(s) exécutée(s) sur {len(texts)}.", failures)
 
 
@@ -123,7 +125,7 @@ def demonstration(
     shutil.copytree(SOURCE, course / "source")
     built = build(RELEASE, COPIES, course / "submitted", harmless=reason is not None)
     isolation = "bwrap" if reason is None else "processus"
-    group = Class(course, course / "submitted", course / "travail", isolation, sandbox.Limits(cell_seconds=10))
+    group = Class(course, course / "submitted", course / "travail", isolation, sandbox.Limits(cell_seconds=5, notebook_seconds=30))
     marks = _grade_class(group, found_copies(group.copies), processes, controls=True)
     expected = read_marks(COPIES / MARKS_FILE)
     if reason is not None:
@@ -151,16 +153,20 @@ def grade_command(
 ) -> None:
     """Note une classe dans des bacs à sable ; reprend là où une notation interrompue s'est arrêtée."""
     from autograder import report, sandbox
-    from autograder.grading import Class, found_copies
+    from autograder.grading import Class, found_copies, read_marks
 
     course, output = course.resolve(), output.resolve()
     limits = sandbox.Limits(cell_seconds=cell_seconds, notebook_seconds=notebook_seconds)
     group = Class(course, (copies or course / "submitted").resolve(), output / "travail", sandbox.choose(isolation), limits)
     chosen = found_copies(group.copies, assignment, student)
     marks = _grade_class(group, chosen, processes, controls=not no_controls)
-    report.write_class(output, group, marks, [], [], demonstration=False)
     failures = [f"{mark.etudiant}, {mark.devoir} : {mark.motif}" for mark in marks if mark.statut == "erreur"]
-    _finish(_summary(marks, output), failures)
+    message = _summary(marks, output)
+    if (assignment or student) and (output / "notes.csv").exists():
+        # Noter un retardataire ne doit pas effacer les notes des autres.
+        marks = [mark for mark in read_marks(output / "notes.csv") if (mark.etudiant, mark.devoir) not in chosen] + marks
+    report.write_class(output, group, marks, [], [], demonstration=False)
+    _finish(message, failures)
 
 
 def _grade_class(group, copies: list, processes: int, controls: bool) -> list:
@@ -221,6 +227,48 @@ def export_command(
     _finish(f"Écrit : {', '.join(str(path) for path in report.files)}", report.failures)
 
 
+@app.command("retours")
+def feedback_command(
+    assignment: Annotated[str | None, typer.Option("--devoir", help="Ce devoir seulement.")] = None,
+    student: Annotated[str | None, typer.Option("--etudiant", help="Cet étudiant seulement.")] = None,
+    copies: Annotated[Path | None, typer.Option("--copies", help="Dossier des copies (par défaut, submitted/ du cours).")] = None,
+    processes: Annotated[int, typer.Option("--processus", min=1, help="Copies relancées à la fois.")] = 2,
+    isolation: Annotated[str, typer.Option("--isolement", help="auto, bwrap, ou processus (copies de confiance seulement).")] = "auto",
+    output: Annotated[Path, typer.Option("--sortie", help="Dossier du rapport de « cours noter ».")] = Path("rapport"),
+    course: Annotated[Path, typer.Option("--cours", help="Dossier du cours nbgrader.")] = Path("."),
+) -> None:
+    """Écrit les retours aux étudiants (feedback/) et leur index (retours.html) ; rien n'y sort des tests cachés."""
+    from autograder import sandbox
+    from autograder.feedback import write_feedback
+    from autograder.grading import Class
+
+    course, output = course.resolve(), output.resolve()
+    group = Class(course, (copies or course / "submitted").resolve(), output / "travail", sandbox.choose(isolation), sandbox.Limits())
+    failures, written = [], 0
+    with progress() as bar:
+        task = bar.add_task("Retours", total=None)
+        for total, pages in write_feedback(group, output, assignment, student, processes):
+            failures += [f"{page.student}, {page.assignment} : copie sans note." for page in pages if page.note is None]
+            written += len(pages)
+            bar.update(task, total=total, advance=1, description=f"{pages[0].assignment} {pages[0].student}")
+    _finish(f"{written} page(s) dans {course / 'feedback'}. À voir : {output / 'retours.html'}", failures)
+
+
+@app.command("valider")
+def validate_command(
+    copy: Annotated[str | None, typer.Argument(metavar="COPIE.ipynb|DOSSIER|EX", help="Notebook, dossier ou exercice.")] = None,
+    course: Annotated[Path, typer.Option("--cours", help="Dossier du cours.")] = Path("."),
+) -> None:
+    """Exécute les tests visibles d'une copie, sur cette machine ; les tests réservés à la notation n'y sont pas."""
+    from autograder.validation import report, targets, validate
+
+    results = []
+    for target in targets(copy, course.resolve()):
+        results.append(validate(target))
+        console.print("\n".join(report(results[-1])), soft_wrap=True, markup=False)
+    raise typer.Exit(0 if all(result.passed for result in results) else 1)
+
+
 @app.command("publier")
 def publish_command() -> None:
     """Récrit release/ (la version étudiante) d'après source/, avec nbgrader."""
@@ -228,6 +276,15 @@ def publish_command() -> None:
 
     changed = publish()
     console.print("\n".join(f"release/{path}" for path in changed) or "release/ était à jour.", markup=False)
+
+
+@app.command("couverture")
+def coverage_command() -> None:
+    """Récrit docs/COUVERTURE.md : chaque ligne du programme et la cellule qui la traite."""
+    from autograder import coverage
+
+    changed = coverage.write()
+    _finish(f"docs/COUVERTURE.md : {'récrit' if changed else 'à jour'}.", list(coverage.missing()))
 
 
 @app.command("verifier")
@@ -265,6 +322,7 @@ def lab() -> None:
     overrides = Path(sys.prefix) / "share" / "jupyter" / "lab" / "settings" / "overrides.json"
     settings = json.loads(overrides.read_text(encoding="utf-8")) if overrides.exists() else {}
     settings["@jupyterlab/translation-extension:plugin"] = {"locale": "fr_FR"}
+    settings["@jupyterlab/notebook-extension:tracker"] = {"codeCellConfig": {"lineWrap": True}}
     # Le cours se fait hors ligne : JupyterLab n'a ni nouvelles ni mises à jour à chercher.
     settings["@jupyterlab/apputils-extension:notification"] = {"fetchNews": "false", "checkForUpdates": False}
     overrides.parent.mkdir(parents=True, exist_ok=True)

@@ -31,7 +31,7 @@ from traitlets import Float, Integer, Unicode
 from autograder.grading import Class, Mark, read_marks, wait_for_gradebook
 from autograder.preprocessor import GradingFailure, correct, digest, read_source, result_path, safe_outputs
 from autograder.publish import course_config
-from autograder.repair import load_copy, repair, student_version
+from autograder.repair import CELL_ID, load_copy, repair, student_version
 from autograder.sandbox import Limits, available, choose
 from autograder.settings import UsageError
 from autograder.tester import grade_id, kind, parse
@@ -97,8 +97,9 @@ def failure(error: dict) -> str:
 
 @dataclass(frozen=True)
 class Checked:
-    """Un test dans un retour : ce qu'il vérifie, son état (« réussi », « partiel », « manqué », « à noter »), ses points, son message."""
+    """Un test dans un retour : son identifiant, ce qu'il vérifie, son état (« réussi », « partiel », « manqué », « à noter »), ses points, son message."""
 
+    name: str
     title: str
     status: str
     earned: float | None
@@ -135,7 +136,7 @@ def checked(name: str, published: NotebookNode | None, source: NotebookNode | No
             message = HIDDEN_PART
         elif status == "manqué":
             message = UNSTABLE
-    return Checked(behaviour(published, name), status, earned, maximum, clean(message), reserved)
+    return Checked(name, behaviour(published, name), status, earned, maximum, clean(message), reserved)
 
 
 def clean(text: str) -> str:
@@ -181,8 +182,8 @@ def rerun(
             pass
     try:
         result = correct(visible, copy, files, isolation, limits)
-    except GradingFailure:
-        return None
+    except (GradingFailure, OSError, ValueError):
+        return None  # la page dit que les messages manquent ; les autres copies ont les leurs
     result = json.loads(json.dumps(result | {"digest": mark}))
     if kept is not None:
         kept.parent.mkdir(parents=True, exist_ok=True)
@@ -289,7 +290,11 @@ def write_feedback(
     graded = read_gradebook(group.course)
     # Une copie sans note n'est pas dans la base : c'est notes.csv qui la connaît.
     graded |= {key: Graded(None, mark.note_max) for key, mark in marks.items() if mark.statut == "erreur"}
-    graded = {key: value for key, value in sorted(graded.items()) if assignment in (None, key[1]) and student in (None, key[0])}
+    graded = {
+        key: value for key, value in sorted(graded.items())
+        # La base peut garder des devoirs retirés du cours : on ne les exige que si on les demande.
+        if student in (None, key[0]) and (key[1] == assignment if assignment else (group.course / "source" / key[1]).is_dir())
+    }  # fmt: skip
     if not graded:
         raise UsageError("Aucune copie notée ne correspond : notez-la d'abord (cours noter), ou vérifiez --devoir, --etudiant, --cours et --sortie.")
     assignments = {name: _assignment(group, name) for name in sorted({name for _, name in graded})}
@@ -329,12 +334,16 @@ def _graded(submission) -> Graded:
     for notebook in submission.notebooks:
         penalty += notebook.late_submission_penalty or 0
         grades[notebook.name] = {
-            grade.name: (None if grade.needs_manual_grade else grade.score, grade.max_score, grade.manual_score is not None)
-            for grade in notebook.grades
+            grade.name: (_earned(grade), grade.max_score, grade.manual_score is not None) for grade in notebook.grades
         }
         comments[notebook.name] = {comment.name: comment.comment or "" for comment in notebook.comments}
     waiting = any(notebook.needs_manual_grade for notebook in submission.notebooks)
     return Graded(submission.score - penalty, submission.max_score, penalty, waiting, grades, comments)
+
+
+def _earned(grade) -> float | None:
+    # Une copie notée de nouveau attend d'être relue, mais garde les points qu'une personne lui avait donnés.
+    return None if grade.needs_manual_grade and grade.manual_score is None else grade.score
 
 
 def _assignment(group: Class, name: str) -> Assignment:
@@ -409,11 +418,17 @@ def _answers(copy: NotebookNode, published: NotebookNode, grades: dict, comments
         earned, maximum, _ = grades.get(name, (None, None, False))
         comment = comments.get(name, "")
         answers.append(Answer(
-            name.replace("_", " ") if name else "cellule ajoutée", clean(text), cell.cell_type == "code",
+            _answer_title(name), clean(text), cell.cell_type == "code",
             [shown(output) for output in student_outputs(result, place)] if cell.cell_type == "code" else [],
             "Pas de réponse." if comment == "No response." else clean(comment), earned, maximum,
         ))  # fmt: skip
     return answers
+
+
+def _answer_title(name: str | None) -> str:
+    if name is None:
+        return "cellule ajoutée"
+    return "réponse" if re.fullmatch(r"cell-[0-9a-f]+", name) else name.replace("_", " ")  # identifiant tiré au sort par nbgrader
 
 
 def shown(output: NotebookNode) -> Shown:
@@ -503,31 +518,30 @@ class HideHiddenTests(NbGraderPreprocessor):
         text = line.status[0].upper() + line.status[1:] + (f" : {line.message}" if line.message else ".")
         if line.reserved:
             text += " Test réservé à la notation."
-        shown_cell = nbformat.v4.new_code_cell(published.source if published is not None else "# Test réservé à la notation.")
-        shown_cell.metadata.nbgrader = copying.deepcopy(marks)
-        shown_cell.outputs = [nbformat.v4.new_output("stream", name="stdout", text=text)]
-        return shown_cell
+        source_text = published.source if published is not None else "# Test réservé à la notation."
+        output = nbformat.v4.new_output("stream", name="stdout", text=text)
+        return _marked(nbformat.v4.new_code_cell(source_text, outputs=[output]), cell)
 
 
 def _as_published(cell: NotebookNode, published: NotebookNode) -> NotebookNode:
     result = copying.deepcopy(published)
-    result.metadata = _marks(cell)
     if result.cell_type == "code":
         result.update(outputs=[], execution_count=None)
-    return result
+    return _marked(result, cell)
 
 
 def _inert(cell: NotebookNode, outputs: list[NotebookNode]) -> NotebookNode:
     """Cellule de l'étudiant sans rien d'actif : son Markdown, qui peut contenir du HTML, est montré tel qu'il est écrit."""
     if cell.cell_type == "code":
-        result = nbformat.v4.new_code_cell(clean(cell.source), outputs=outputs)
-    else:
-        fence = "`" * max(3, 1 + max((len(run) for run in re.findall("`+", cell.source)), default=0))
-        result = nbformat.v4.new_markdown_cell(f"{fence}\n{clean(cell.source)}\n{fence}")
-    result.metadata = _marks(cell)
+        return _marked(nbformat.v4.new_code_cell(clean(cell.source), outputs=outputs), cell)
+    fence = "`" * max(3, 1 + max((len(run) for run in re.findall("`+", cell.source)), default=0))
+    return _marked(nbformat.v4.new_markdown_cell(f"{fence}\n{clean(cell.source)}\n{fence}"), cell)
+
+
+def _marked(result: NotebookNode, cell: NotebookNode) -> NotebookNode:
+    """La cellule, avec l'identifiant de celle de la copie et sa marque nbgrader (points, commentaire), sans autre métadonnée."""
+    result.metadata = NotebookNode(nbgrader=copying.deepcopy(cell.metadata.nbgrader)) if "nbgrader" in cell.metadata else NotebookNode()
+    result.pop("id", None)
+    if CELL_ID.fullmatch(cell.get("id", "")):
+        result.id = cell.id
     return result
-
-
-def _marks(cell: NotebookNode) -> NotebookNode:
-    """La marque nbgrader d'une cellule, avec ses points et son commentaire ; aucune autre métadonnée."""
-    return NotebookNode(nbgrader=copying.deepcopy(cell.metadata.nbgrader)) if "nbgrader" in cell.metadata else NotebookNode()

@@ -514,7 +514,7 @@ def _export_csv(marks: list[Mark], known: dict[tuple[str, str], Participant], pa
     rows = []
     for mark in marks:
         row = known.get((mark.etudiant, mark.devoir))
-        if row is None:
+        if row is None and known:
             report.remarks.append(f"{mark.etudiant}, {mark.devoir} : pas de numéro de participant, la case reste vide.")
         texts = [mark.etudiant, names.get(mark.etudiant, ""), mark.devoir]
         rows.append([

@@ -13,6 +13,8 @@ from autograder.grading import Class, Mark, write_marks
 from autograder.lessons import code_cells
 from autograder.tester import grade_id, kind
 
+# Les longues lignes reviennent à la ligne : rien n'est coupé à l'écran ni sur le papier.
+WRAP = "<style>.highlight pre, .jp-OutputArea-output pre { white-space: pre-wrap; overflow-wrap: anywhere; }</style>"
 BINS = 10  # classes de la répartition des notes
 
 
@@ -48,7 +50,7 @@ def write_lesson(output: Path, name: str, notebook: NotebookNode) -> LessonLine:
     page.parent.mkdir(parents=True, exist_ok=True)
     exporter = HTMLExporter(language_code="fr", exclude_input_prompt=True, exclude_output_prompt=True)
     content, _ = exporter.from_notebook_node(notebook)
-    page.write_text(content, encoding="utf-8")
+    page.write_text(content.replace("</head>", f"{WRAP}</head>", 1), encoding="utf-8")
     return LessonLine(name, f"lecons/{page.name}", len(code_cells(notebook)))
 
 

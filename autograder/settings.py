@@ -56,5 +56,11 @@ def secure(config) -> None:
         "nbgrader.preprocessors.AssignLatePenalties",
         "nbgrader.preprocessors.CheckCellMetadata",
     ]
+    # Les retours de nbgrader : tests tels que publiés, texte de l'étudiant inerte.
+    config.GenerateFeedback.preprocessors = [
+        "nbgrader.preprocessors.GetGrades",
+        "autograder.feedback.HideHiddenTests",
+        "nbconvert.preprocessors.CSSHTMLHeaderPreprocessor",
+    ]
     # Une cellule de test supprimée par l'étudiant est remise : elle vaut 0 ou ses points, jamais « à noter à la main ».
     config.OverwriteCells.add_missing_cells = True

@@ -264,12 +264,12 @@ def spearman_brown(reliability: float, factor: float = 2) -> float:
     """Fidélité de la moyenne de `factor` notes, quand celle d'une seule vaut `reliability`.
 
     Raises:
-        ValueError: fidélité hors de [0, 1], ou facteur négatif ou nul.
+        ValueError: fiabilité hors de [0, 1], ou facteur négatif ou nul.
     Source:
         Spearman (1910) et Brown (1910), British Journal of Psychology 3.
     """
     if not 0 <= reliability <= 1:
-        raise ValueError(f"fidélité {reliability} : donnez une corrélation entre 0 et 1.")
+        raise ValueError(f"fiabilité {reliability} : donnez une corrélation entre 0 et 1.")
     if not factor > 0:
         raise ValueError(f"facteur {factor} : donnez un nombre de notes positif.")
     return factor * reliability / (1 + (factor - 1) * reliability)

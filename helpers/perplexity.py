@@ -128,7 +128,7 @@ def perplexity(probabilities: Iterable[float]) -> float:
 def bits_per_byte(logprobs: Iterable[float], text: str) -> float:
     """Bits par octet : information totale d'un texte, rapportée à sa longueur en octets UTF-8.
 
-    Elle ne dépend pas du découpage en jetons, à condition que `logprobs` couvre tout `text`.
+    Elle ne dépend pas de la découpe en jetons, à condition que `logprobs` couvre tout `text`.
 
     Args:
         logprobs: log-probabilités (nats) de tous les jetons de `text`.

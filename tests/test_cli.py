@@ -29,7 +29,7 @@ def run(*arguments: str, **variables: str) -> subprocess.CompletedProcess:
         (["construire", "--processus", "zéro"], 2, "La valeur donnée à --processus n'est pas de la forme attendue"),
         (["construire", "--processus"], 2, "L'option --processus attend une valeur"),
         (["publier", "ex01"], 2, "Il y a un argument de trop : ex01"),
-        (["construire", "77"], 2, "La leçon '77' n'existe pas : choisissez parmi 01_bleu"),
+        (["construire", "77"], 2, "La leçon '77' n'existe pas : choisissez parmi 00_pourquoi_evaluer"),
         (["enregistrer", "01"], 2, "Rien à enregistrer pour 01_bleu"),
     ],
 )

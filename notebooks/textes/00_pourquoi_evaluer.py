@@ -115,7 +115,7 @@ for name, answer in (("mots de la référence, triés", target), ("pile de mots 
 
 # %% [markdown]
 # **Lecture du résultat.** Une liste triée, qui ne veut rien dire, obtient 1,00 ; une pile de mots du sujet, écrite sans comprendre,
-# 0,82 ; la réponse juste, 0,18. Un système entraîné à monter ce score apprendrait à empiler. La même chose arrive aux bancs d'essai et aux juges,
+# 0,82 ; la réponse juste, 0,18. Un système entraîné à monter ce score apprendrait à empiler. La même chose arrive aux benchmarks et aux juges,
 # plus lentement : c'est un thème des leçons [04](04_juge_llm.ipynb) et [09](09_benchmarks.ipynb).
 
 # %% [markdown] couvre="S0-01 S0-13"
@@ -134,7 +134,7 @@ for name, answer in (("mots de la référence, triés", target), ("pile de mots 
 # | comment classer beaucoup de systèmes d'après des duels ? | Elo, Bradley–Terry | [06](06_elo.ipynb) |
 # | mon juge est-il digne de confiance ? | kappa, sensibilité, accord avec des personnes | [07](07_juger_le_juge.ipynb) |
 # | deux textes disent-ils la même chose avec d'autres mots ? | BERTScore | [08](08_bertscore.ipynb) |
-# | ce modèle sait-il faire, en général ? ce programme marche-t-il ? | bancs d'essai, pass@k | [09](09_benchmarks.ipynb) |
+# | ce modèle sait-il faire, en général ? ce programme marche-t-il ? | benchmarks, pass@k | [09](09_benchmarks.ipynb) |
 #
 # Pour un système RAG, on prend souvent BLEU ou ROUGE **et** la fidélité : les premiers comparent à une réponse attendue, la
 # seconde aux documents. Et pour toute question : lire soi-même un échantillon de réponses, avant et après le calcul.
@@ -256,14 +256,14 @@ print(f"après 5 succès sur 6, Wilson donne : [{low:.4f}, {high:.4f}]")
 # %% [markdown]
 # ## 6. Se servir de ce cours
 #
-# - **Les leçons** sont des cahiers déjà exécutés. Les cellules « Lecture du résultat » commentent ce qui vient d'être affiché ; une
+# - **Les leçons** sont des notebooks déjà exécutés. Les cellules « Lecture du résultat » commentent ce qui vient d'être affiché ; une
 #   vérification automatique compare chaque nombre de ces textes aux sorties.
 # - **Rien n'est caché dans une bibliothèque** : chaque mesure est écrite dans la leçon, puis comparée à une bibliothèque de référence.
 # - **Les verdicts du juge sont vrais**, et enregistrés. Les leçons les rejouent, sans réseau ; elles donnent partout les mêmes nombres.
 # - **Les exercices** sont dans le dossier `release/`. On écrit dans les cellules prévues, on exécute les tests visibles, et
 #   d'autres tests, cachés, servent à la note. Une fonction non écrite le dit : elle ne rend jamais un nombre plausible.
 # - **L'environnement** se vérifie dans un terminal par `cours verifier-env` : une ligne par exigence, avec la réparation. Depuis un
-#   cahier, la cellule suivante dit seulement s'il manque un module.
+#   notebook, la cellule suivante dit seulement s'il manque un module.
 
 # %%
 NEEDED = ("matplotlib", "nltk", "numpy", "openai", "rouge_score", "sacrebleu", "scipy", "sklearn")
@@ -285,10 +285,10 @@ print("modules demandés :", len(NEEDED), "; manquants :", missing)
 # - **03.** La perplexité mesure la surprise d'un modèle, pas l'utilité d'un texte.
 # - **04.** Un juge se lit strictement, dans les deux ordres, et peut n'être qu'une constante.
 # - **05.** Recherche, fidélité et rappel sont trois choses ; l'instrument se vérifie avant de servir.
-# - **06.** Un classement tiré de duels a des intervalles, et l'ordre des matchs compte pour Elo.
+# - **06.** Un classement tiré de duels a des intervalles, et l'ordre des duels compte pour Elo.
 # - **07.** Un accord élevé ne suffit pas : le hasard aussi est souvent d'accord.
 # - **08.** Comparer des vecteurs voit la paraphrase, et voit mal la négation.
-# - **09.** Un banc d'essai s'use : contamination, saturation, et pass@k mal calculé.
+# - **09.** Un benchmark s'use : contamination, saturation, et pass@k mal calculé.
 
 # %% [markdown]
 # ## Questions

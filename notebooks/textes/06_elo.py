@@ -283,7 +283,7 @@ for count in (500, 1000, 2000, 3000, 4000, 5000):
     found = elo_ratings(long_run[:count], models)
     print(f"{count:5d} duels : " + "  ".join(f"{model} {value:.0f}" for model, value in found.items()))
 
-# %% [markdown]
+# %% [markdown] couvre="E-30"
 # **Lecture du résultat.** Un écart de 400 devient 327, un écart de 100 devient 90. Et dix fois plus de duels
 # n'arrangent rien : après 5000 duels, D est à 819 et E à 876. Ils sont **échangés**, alors que D est vraiment plus
 # fort de 100 points. Elo suit la forme du moment. C'est une qualité pour un joueur d'échecs, qui progresse ; un
@@ -863,7 +863,7 @@ for name, rate in zip(club, win_rates(schedule)):
 # %% [markdown]
 # ## 14. Le côté gauche vaut combien de points ?
 #
-# Les humains aussi ont un biais de place. Dans les votes de [LLMFAO](https://github.com/dustalov/llmfao), sous
+# Les humains aussi ont un biais de position. Dans les votes de [LLMFAO](https://github.com/dustalov/llmfao), sous
 # licence CC BY 4.0, on connaît la part des votes qui vont à la réponse de gauche. La formule du score attendu la
 # traduit en points Elo.
 

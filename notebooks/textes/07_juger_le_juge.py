@@ -4,7 +4,7 @@
 # **Objectifs**
 #
 # - mesurer l'accord d'un juge avec des personnes : exactitude, kappa, et ce que chacun cache ;
-# - repérer ses biais de place et de longueur sur les deux passages, avec un intervalle ;
+# - repérer ses biais de position et de longueur sur les deux passages, avec un intervalle ;
 # - lire de vrais juges, de très bons et de très mauvais, sur des votes publiés ;
 # - faire noter sur une échelle, lire la note sans la deviner, connaître le plafond que fixe le bruit humain ;
 # - corriger un taux quand les erreurs du juge sont connues.
@@ -358,7 +358,7 @@ for ratings in ([[1, 2, 3]], [[1, 2, 3], [1, 2]], [[1, None], [None, 2]]):
 # passage. Au premier passage, le texte A est montré en premier ; au second, c'est B. **Les deux colonnes nomment le
 # texte, pas la place** : si l'on croyait lire des places, on compterait autre chose.
 
-# %% couvre="S2-07 S2-08 S2-11"
+# %% couvre="S2-07 S2-08 S2-11 E-29"
 rows = []
 for line in public["graine_002"]["lignes_longueurA_longueurB_choix1_choix2"]:
     number, length_a, length_b, pass_1, pass_2 = line.split()
@@ -374,7 +374,7 @@ print(f"  première place deux fois : {first_place}, seconde place deux fois : {
 print(f"  seuil d'alarme 1/4 : atteint = {len(changed) / len(rows) >= 1 / 4}")
 
 
-# %% couvre="S2-09 S2-10 S2-11"
+# %% couvre="S2-09 S2-10 S2-11 E-29"
 def longest_wins(rows, passes):
     """Choix du texte le plus long, et nombre de choix, sur les paires de longueurs inégales."""
     chosen = [(row[row[k]], row["A"] + row["B"] - row[row[k]]) for row in rows if row["A"] != row["B"] for k in passes]
@@ -489,7 +489,7 @@ plots.show(fig, alt=(
 # La consistance dépend aussi du sujet : 86 % en mathématiques et en code, 42 % en rédaction, 44 % en sciences, 36 % en
 # humanités.
 #
-# Les personnes ont un biais de place, elles aussi.
+# Les personnes ont un biais de position, elles aussi.
 
 # %%
 llmfao = public["llmfao"]
@@ -531,7 +531,7 @@ for name, kept in (("toutes les paires", votes), ("sans égalité", decided)):
     print(f"{name:<18} votes {len(kept)}   accord {share:.3f}   kappa {cohen_kappa(humans, machines):.3f}")
 print(f"écartés en retirant les égalités : {1 - len(decided) / len(votes):.3f}")
 
-# %% [markdown]
+# %% [markdown] couvre="E-20"
 # **Lecture du résultat.** Sans les égalités, le compte est bien celui que l'on cite : 85 % entre GPT-4 et les humains,
 # 81 % entre humains. Avec elles, ce sont 66 % et 63 %. La phrase n'est donc vraie qu'en retirant 0,365 des votes, les
 # plus difficiles. Au second tour avec égalités, les humains font même un peu mieux entre eux : 0,666 contre 0,657. Le
@@ -586,7 +586,7 @@ for text in replies:
     print(f"{text!r:<62}{number.group() if number else '-':<16}{extract_score(text, 0, 10)}")
 print("« Note : 3 sur 4 », sur une échelle de 1 à 4 :", extract_score("Note : 3 sur 4", 1, 4))
 
-# %% [markdown]
+# %% [markdown] couvre="E-14"
 # **Lecture du résultat.** Le premier nombre venu donne 19 pour une note de 3, 7 pour 7,5, 1 pour une note négative, et
 # 4 pour « Sur 4 critères, 3 ». Il lit aussi 2 dans une réponse qui contient quatre notes contraires : le cas est réel,
 # c'est la ligne [1976](https://huggingface.co/learn/cookbook/llm_judge) du guide. La lecture stricte n'invente rien :
@@ -610,7 +610,7 @@ english_reader = re.compile(r"Total rating: *(\d+)")
 print("lecture anglaise d'une réponse française :", english_reader.search("Note totale : 3"))
 print("lecture stricte de la même réponse :", extract_score("Note totale : 3", 1, 4))
 
-# %% [markdown]
+# %% [markdown] couvre="E-27"
 # **Lecture du résultat.** La première faute se voit : le champ « réponse » manque et tout s'arrête. La seconde est
 # muette : la lecture anglaise ne trouve rien, et l'on croirait le juge illisible. La consigne et sa lecture s'écrivent,
 # et se testent, ensemble. La lecture stricte rend bien 3.
@@ -642,7 +642,7 @@ try:
 except ValueError as error:
     print("erreur :", error)
 
-# %% [markdown]
+# %% [markdown] couvre="E-24"
 # **Lecture du résultat.** Les deux conversions ont la même corrélation, 0,9613 : Pearson ne voit pas une échelle
 # écrasée. L'écart moyen la voit : 0,23 avec la bonne formule, 0,91 avec celle du guide, qui donne 2 à une réponse
 # parfaite. On rapporte donc les deux. Une note de 11 est refusée avant la conversion.
@@ -800,7 +800,7 @@ plots.show(fig, alt=(
 #
 # Une simulation montre la part de la sélection : un même juge, mesuré des deux façons. Rien n'y est un vote réel.
 
-# %%
+# %% couvre="S4-06 S4-08 E-25"
 def fisher_interval(r, n, z=1.959964):
     """Intervalle d'une corrélation de Pearson (Fisher, 1921)."""
     return tuple(math.tanh(math.atanh(r) + sign * z / math.sqrt(n - 3)) for sign in (-1, 1))
@@ -836,7 +836,7 @@ print(f"simulation : humain – humain {np.corrcoef(one, two)[0, 1]:.3f} ; juge 
 # serveur n'autorise qu'un objet JSON du schéma demandé. La lecture reste stricte : les quatre clés, et de vrais
 # booléens. Un texte comme `"false"` est vrai pour `bool`, et compterait un point.
 
-# %% couvre="S4-10"
+# %% couvre="S4-10 E-28"
 CRITERIA = ("repond", "exacte", "claire", "precise")
 SCHEMA = {"type": "object", "properties": {key: {"type": "boolean"} for key in CRITERIA},
           "required": list(CRITERIA), "additionalProperties": False}
@@ -926,17 +926,17 @@ print(f"alpha ordinal      {krippendorff_alpha([one, two], 'ordinal'):.3f}   AC1
 # note d'une personne et la plus haute de l'autre.
 
 # %% [markdown]
-# Si une note humaine est « valeur vraie + bruit », la corrélation entre deux personnes est la **fidélité** d'une seule
+# Si une note humaine est « valeur vraie + bruit », la corrélation entre deux personnes est la **fiabilité** d'une seule
 # note. Deux formules en découlent :
 #
-# - **Spearman-Brown** : la moyenne de $k$ notes a pour fidélité $\frac{k r}{1 + (k-1) r}$ ;
-# - le **plafond** : un juge qui connaîtrait la valeur vraie aurait, avec des notes de fidélité $r$, une corrélation de
+# - **Spearman-Brown** : la moyenne de $k$ notes a pour fiabilité $\frac{k r}{1 + (k-1) r}$ ;
+# - le **plafond** : un juge qui connaîtrait la valeur vraie aurait, avec des notes de fiabilité $r$, une corrélation de
 #   $\sqrt r$.
 
 # %% couvre="S4-11"
 def spearman_brown(reliability, factor=2):
     if not 0 <= reliability <= 1:
-        raise ValueError(f"fidélité {reliability} : donnez une corrélation entre 0 et 1.")
+        raise ValueError(f"fiabilité {reliability} : donnez une corrélation entre 0 et 1.")
     if not factor > 0:
         raise ValueError(f"facteur {factor} : donnez un nombre de notes positif.")
     return factor * reliability / (1 + (factor - 1) * reliability)
@@ -957,7 +957,7 @@ print(f"simulation : entre deux personnes {between:.2f} ; juge parfait avec une 
 
 # %% [markdown]
 # **Lecture du résultat.** Avec 0,563 entre deux personnes, même un juge **parfait** ne dépasse pas 0,750 de corrélation
-# avec l'une d'elles ; avec la moyenne des deux, dont la fidélité est de 0,720, le plafond monte à 0,849. Sur notre
+# avec l'une d'elles ; avec la moyenne des deux, dont la fiabilité est de 0,720, le plafond monte à 0,849. Sur notre
 # table, ce sont 0,764 et 0,859. La simulation retrouve ces plafonds : 0,75 et 0,85. On n'attend donc jamais 1, et un
 # juge qui dépasse le plafond est un signal d'alarme. Deux façons de monter : faire noter par plus de personnes, ou ne
 # garder que les réponses où elles s'accordent, ce qui change la question posée.
@@ -1092,7 +1092,7 @@ print(judge.source(client))
 # - Stable n'est pas juste : un juge réel peut faire, dans les deux ordres, **moins bien que le hasard**.
 # - Un pourcentage d'accord se cite avec ce qu'on a fait des égalités.
 # - Une note se lit strictement, sur sa dernière ligne ; une note hors de l'échelle est illisible, et se compte.
-# - La corrélation ne voit pas un juge trop généreux, et ne peut dépasser la racine de la fidélité des personnes.
+# - La corrélation ne voit pas un juge trop généreux, et ne peut dépasser la racine de la fiabilité des personnes.
 # - Un taux se corrige par les erreurs du juge ; l'incertitude de ces erreurs passe dans le taux corrigé.
 
 # %% [markdown]

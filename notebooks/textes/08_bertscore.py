@@ -156,7 +156,7 @@ def check_weights(weights, size, name):
                          "comptez l'idf sur plus de références.")
     return array / array.sum()
 
-# %%
+# %% couvre="S3-09"
 def bert_score(candidate, reference, candidate_weights=None, reference_weights=None, vector_source="non précisés",
                tokenization="non précisée"):
     """BERTScore entre deux textes donnés par leurs vecteurs, de formes (m, d) et (n, d)."""

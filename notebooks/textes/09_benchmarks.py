@@ -521,7 +521,7 @@ print(f"GSM1k : jusqu'à {GSM1K_FIRST} % de baisse annoncés d'abord, {GSM1K_REV
 # la sonde ne peut rien en dire, et ne doit pas écrire zéro. Une sonde positive est un indice fort ; une sonde négative ne prouve
 # rien.
 
-# %% [markdown]
+# %% [markdown] couvre="E-21"
 # L'autre méthode est de refaire l'examen. [GSM1k](https://arxiv.org/abs/2405.00332) réécrit mille problèmes dans le style de
 # GSM8K et compare. On cite souvent « dix à quinze points » de contamination, sans source. La première version de l'article
 # annonçait jusqu'à 13 % de baisse ; la révision dit 8 %, pour les modèles les plus touchés, et presque rien pour les meilleurs.
@@ -565,7 +565,7 @@ plots.show(fig, alt="Scores publiés de plusieurs modèles sur cinq benchmarks, 
 # *Figure 3. Scores publiés sur cinq benchmarks. Chaque forme est un modèle ; sources : Hendrycks et al. (2021), Zellers et al.
 # (2019), OpenAI (2023).*
 
-# %% [markdown]
+# %% [markdown] couvre="E-22"
 # **Lecture du résultat.** HellaSwag passe de 47,3 à 95,3 en quatre ans, là où les personnes ont plus de 95 % : il ne sépare plus
 # les meilleurs. Sur MMLU, GPT-4 laisse 13,6 points, mais [Gema et al. (2024)](https://arxiv.org/abs/2406.04127) estiment que
 # 6,49 % des questions sont fautives : le plafond n'est pas 100 %. Le plancher n'est pas zéro non plus : le hasard donne 25,0, et un
