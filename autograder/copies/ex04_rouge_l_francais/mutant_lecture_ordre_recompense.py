@@ -1,0 +1,5 @@
+# Copie : croit que garder l'ordre fait dépasser ROUGE-1.
+# Reprend : parfaite
+
+# %% lecture
+lecture = "B"

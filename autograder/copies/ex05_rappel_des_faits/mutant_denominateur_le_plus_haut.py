@@ -1,0 +1,5 @@
+# Copie : croit la liste la plus longue.
+# Reprend : parfaite
+
+# %% denominateur
+denominateur = "B"

@@ -1,0 +1,5 @@
+# Copie : croit le score.
+# Reprend : parfaite
+
+# %% limite
+limite = "A"

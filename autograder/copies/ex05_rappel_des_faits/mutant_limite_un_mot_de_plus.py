@@ -1,0 +1,5 @@
+# Copie : croit qu'un mot-clé de plus écarte la négation.
+# Reprend : parfaite
+
+# %% limite
+limite = "B"

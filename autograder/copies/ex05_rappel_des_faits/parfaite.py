@@ -1,0 +1,24 @@
+# Copie : juste, dans le style du corrigé.
+
+# %% fait_dans_la_reponse
+def words_of(text):
+    return re.findall(r"[^\W_]+", unicodedata.normalize("NFC", text).lower())
+
+
+def fact_in_answer(keywords, answer):
+    if not keywords:
+        raise ValueError("Aucun mot-clé : ce fait serait dans toute réponse.")
+    text = " " + " ".join(words_of(answer)) + " "
+    return all(" " + " ".join(words_of(keyword)) + " " in text for keyword in keywords)
+
+# %% rappel_des_faits
+def fact_recall(facts, answer):
+    if not facts:
+        return math.nan
+    return sum(fact_in_answer(keywords, answer) for keywords in facts) / len(facts)
+
+# %% denominateur
+denominateur = "A"
+
+# %% limite
+limite = "D"
