@@ -28,6 +28,7 @@ judge_app = typer.Typer(help="Le juge local : un vrai serveur vLLM.", no_args_is
 app.add_typer(judge_app, name="juge")
 
 console = Console(highlight=False)
+CORES = os.cpu_count() or 1
 LessonNames = Annotated[list[str] | None, typer.Argument(help="Leçons : « 01 » ou « 01_bleu » ; toutes par défaut.")]
 
 
@@ -58,7 +59,7 @@ def main() -> None:
 @app.command("construire")
 def build(
     lessons: LessonNames = None,
-    processes: Annotated[int, typer.Option("--processus", min=1, help="Leçons exécutées à la fois.")] = 2,
+    processes: Annotated[int, typer.Option("--processus", min=1, help="Leçons exécutées à la fois.")] = CORES,
 ) -> None:
     """Dérive et exécute les notebooks des leçons, sur les verdicts enregistrés."""
     from autograder import coverage
@@ -98,7 +99,7 @@ def record(
 @app.command("demonstration")
 def demonstration(
     output: Annotated[Path, typer.Option("--sortie", help="Dossier du rapport.")] = Path("rapport"),
-    processes: Annotated[int, typer.Option("--processus", min=1, help="Copies exécutées à la fois.")] = 2,
+    processes: Annotated[int, typer.Option("--processus", min=1, help="Copies exécutées à la fois.")] = CORES,
 ) -> None:
     """Exécute les leçons, publie les exercices, note la classe de démonstration et écrit le rapport."""
     from autograder import lessons, publish, report, sandbox
@@ -143,7 +144,7 @@ def grade_command(
     copies: Annotated[Path | None, typer.Option("--copies", help="Dossier des copies (par défaut, submitted/ du cours).")] = None,
     assignment: Annotated[str | None, typer.Option("--devoir", help="Ne noter que ce devoir.")] = None,
     student: Annotated[str | None, typer.Option("--etudiant", help="Ne noter que cet étudiant.")] = None,
-    processes: Annotated[int, typer.Option("--processus", min=1, help="Copies exécutées à la fois.")] = 2,
+    processes: Annotated[int, typer.Option("--processus", min=1, help="Copies exécutées à la fois.")] = CORES,
     isolation: Annotated[str, typer.Option("--isolement", help="auto, bwrap, ou processus (copies de confiance seulement).")] = "auto",
     output: Annotated[Path, typer.Option("--sortie", help="Dossier du rapport.")] = Path("rapport"),
     course: Annotated[Path, typer.Option("--cours", help="Dossier du cours nbgrader.")] = Path("."),
@@ -170,7 +171,7 @@ def grade_command(
 
 
 def _grade_class(group, copies: list, processes: int, controls: bool) -> list:
-    """Note les copies avec une barre de progression ; les notes sont gardées au fur et à mesure dans notes.csv."""
+    """Note les copies avec une barre de progression : témoins d'abord, puis chaque copie, gardée dès qu'elle est exécutée."""
     from autograder.grading import control, declare, grade
 
     marks = []
@@ -232,7 +233,7 @@ def feedback_command(
     assignment: Annotated[str | None, typer.Option("--devoir", help="Ce devoir seulement.")] = None,
     student: Annotated[str | None, typer.Option("--etudiant", help="Cet étudiant seulement.")] = None,
     copies: Annotated[Path | None, typer.Option("--copies", help="Dossier des copies (par défaut, submitted/ du cours).")] = None,
-    processes: Annotated[int, typer.Option("--processus", min=1, help="Copies relancées à la fois.")] = 2,
+    processes: Annotated[int, typer.Option("--processus", min=1, help="Copies relancées à la fois.")] = CORES,
     isolation: Annotated[str, typer.Option("--isolement", help="auto, bwrap, ou processus (copies de confiance seulement).")] = "auto",
     output: Annotated[Path, typer.Option("--sortie", help="Dossier du rapport de « cours noter ».")] = Path("rapport"),
     course: Annotated[Path, typer.Option("--cours", help="Dossier du cours nbgrader.")] = Path("."),

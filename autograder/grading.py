@@ -20,10 +20,11 @@ from joblib import Parallel, delayed
 from nbformat import NotebookNode
 from nbgrader.api import Gradebook, MissingEntry
 
-from autograder.preprocessor import GradingFailure, correct, digest, result_path, score
+from autograder.preprocessor import GradingFailure, correct, digest, result_path
+from autograder.preprocessor import score as test_score
 from autograder.publish import nbgrader_api, succeeded
 from autograder.repair import repair_folder
-from autograder.sandbox import Limits
+from autograder.sandbox import Limits, regular_files
 from autograder.settings import UsageError
 from autograder.tester import grade_id, kind
 
@@ -77,8 +78,9 @@ class Class:
 
     @property
     def results(self) -> Path:
-        """Résultats d'exécution, un fichier par copie."""
-        return self.work / "resultats"
+        """Résultats d'exécution, un fichier par copie ; d'autres limites ou un autre isolement n'en reprennent aucun."""
+        limits = self.limits
+        return self.work / "resultats" / f"{self.isolation}-{limits.cell_seconds:g}-{limits.notebook_seconds:g}-{limits.memory_mib}"
 
     def sources(self, assignment: str) -> dict[str, NotebookNode]:
         """Notebooks sources d'un devoir, par nom.
@@ -120,6 +122,9 @@ def declare(group: Class, assignments: Iterable[str]) -> dict[str, dict[str, Not
         for name in assignments:
             group.sources(name)
             shutil.copytree(group.course / "source" / name, course / "source" / name)
+        for path in (group.course / "source").iterdir():
+            if path.is_file():  # ce que nbgrader_config.py nomme (« source/header.ipynb »)
+                shutil.copy(path, course / "source" / path.name)
         with nbgrader_api(course, settings=group.course) as api:
             for name in assignments:
                 succeeded(api.generate_assignment(name, force=True, create=True), f"publier {name}")
@@ -136,6 +141,7 @@ def _declared(course: Path, assignment: str, notebooks: dict) -> bool:
     """Le devoir est-il dans la base, avec les mêmes cellules notées qu'aujourd'hui ?"""
     if not (course / "gradebook.db").exists():
         return False
+    wait_for_gradebook(course / "gradebook.db")
     with Gradebook(f"sqlite:///{course / 'gradebook.db'}") as gradebook:
         try:
             known = {(cell.notebook.name, cell.name) for cell in gradebook.find_assignment(assignment).notebooks for cell in cell.grade_cells}
@@ -170,7 +176,7 @@ def control(group: Class, references: dict[str, dict[str, NotebookNode]]) -> Non
                 wrong = [
                     f"{grade_id(cell)} ({verdict['error']['message'] if verdict and verdict['error'] else 'réussi'})"
                     for cell, verdict in tests
-                    if score(cell, verdict) != (cell.metadata.nbgrader.points if expected else 0)
+                    if test_score(cell, verdict) != (cell.metadata.nbgrader.points if expected else 0)
                 ]
                 if wrong:
                     goal = "n'obtient pas tous les points" if expected else "obtient des points"
@@ -200,7 +206,11 @@ def execute(group: Class, student: str, assignment: str, references: dict[str, N
         return Outcome(student, assignment, fatal=f"la copie n'a pas pu être lue ({type(error).__name__} : {error})")
     reasons = [*report.reasons, *report.refused]
     if report.fatal is not None:
-        return Outcome(student, assignment, reasons, report.fatal)
+        return Outcome(student, assignment, [reason for reason in reasons if reason not in report.fatal], report.fatal)
+    for path, name in regular_files(group.course / "source" / assignment):
+        # Comme nbgrader : les fichiers du devoir sont là, et tels que le devoir les donne.
+        (clean / name).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(path, clean / name)
     for name, source in group.sources(assignment).items():
         path = clean / f"{name}.ipynb"
         if not path.exists():
@@ -230,29 +240,36 @@ def execute(group: Class, student: str, assignment: str, references: dict[str, N
 def record(group: Class, outcome: Outcome) -> Mark:
     """Fait écrire par nbgrader la copie exécutée et rend sa note ; attend son tour si la base est prise."""
     student, assignment = outcome.student, outcome.assignment
+    wait_for_gradebook(group.course / "gradebook.db")
     with Gradebook(f"sqlite:///{group.course / 'gradebook.db'}") as gradebook:
         maximum = gradebook.find_assignment(assignment).max_score
     if outcome.fatal is not None:
         return Mark(student, assignment, None, maximum, "erreur", " ; ".join([outcome.fatal, *outcome.reasons]))
-    wait_for_gradebook(group.course / "gradebook.db")
     with nbgrader_api(group.course, submitted=group.repaired, results=group.results) as api:
         result = api.autograde(assignment, student, force=True, create=True)
+        while not result["success"] and "database is locked" in (result.get("log") or result.get("error") or ""):
+            # Un autre programme l'a prise entre-temps : ce n'est pas la faute de la copie.
+            wait_for_gradebook(group.course / "gradebook.db")
+            result = api.autograde(assignment, student, force=True, create=True)
+    wait_for_gradebook(group.course / "gradebook.db")
     if not result["success"]:
         lines = (result.get("log") or result.get("error") or "sans message").strip().splitlines()
         return Mark(student, assignment, None, maximum, "erreur", f"nbgrader a refusé la copie : {lines[-1][:300]}")
     with Gradebook(f"sqlite:///{group.course / 'gradebook.db'}") as gradebook:
         submission = gradebook.find_submission(assignment, student)
-        score, waiting = submission.score, submission.needs_manual_grade
+        score = max(0.0, submission.score - submission.late_submission_penalty)
+        waiting = submission.needs_manual_grade
     reasons = [*outcome.reasons, *(["une réponse attend une note à la main"] if waiting else [])]
     return Mark(student, assignment, score, maximum, "a_relire" if reasons else "note", " ; ".join(reasons))
 
 
-def wait_for_gradebook(path: Path, patience: float = LOCK_PATIENCE) -> None:
+def wait_for_gradebook(path: Path) -> None:
     """Attend que la base de notes soit libre.
 
     Raises:
-        UsageError: elle ne l'est toujours pas au bout de `patience` secondes ; rien n'est perdu.
+        UsageError: elle ne l'est toujours pas au bout de LOCK_PATIENCE secondes ; rien n'est perdu.
     """
+    patience = LOCK_PATIENCE
     deadline = time.monotonic() + patience
     while True:
         connection = sqlite3.connect(path, timeout=1)

@@ -67,6 +67,7 @@ class Student:
         if self.dead:
             raise self._fail("le processus de la copie est arrêté")
         if time.monotonic() >= self.end:
+            self.dead = True
             raise self._fail(f"la copie a dépassé son temps total ({self.notebook_seconds:g} s)")
         seconds = max(0.05, self.deadline - time.monotonic())
         try:

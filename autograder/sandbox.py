@@ -97,17 +97,17 @@ class Sandbox:
     """
 
     def __init__(self, files: Path | None, packages: list[Path], isolation: str, limits: Limits):
-        self._folder = TemporaryDirectory(prefix="copie-")
-        root = Path(self._folder.name)
+        # Sous bubblewrap, rien n'est écrit dehors : un correcteur tué net n'y laisse donc rien.
+        self._folder = TemporaryDirectory(prefix="copie-") if isolation == "processus" else None
         self.connection, theirs = socket.socketpair()
         if isolation == "bwrap":
             command = self._isolated_command(files, packages, limits, theirs.fileno())
         else:
-            command = self._plain_command(root, files, packages, theirs.fileno())
+            command = self._plain_command(Path(self._folder.name), files, packages, theirs.fileno())
         self._errors = TemporaryFile()
         self.process = subprocess.Popen(
             command,
-            cwd=root,
+            cwd="/",
             env=ENVIRONMENT,
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
@@ -126,7 +126,8 @@ class Sandbox:
                 pass
         self.process.wait()
         self.connection.close()
-        self._folder.cleanup()
+        if self._folder is not None:
+            self._folder.cleanup()
 
     def last_words(self) -> str:
         """Dernière ligne écrite par bubblewrap, setpriv ou Python avant que la copie ne s'exécute ; vide s'il n'y en a pas."""
@@ -137,9 +138,9 @@ class Sandbox:
         command = [*_namespaces(), "--die-with-parent", "--new-session", "--hostname", "copie", "--clearenv"]
         for name, value in ENVIRONMENT.items():
             command += ["--setenv", name, value]
-        command += _system_mounts()
         size = ["--size", str(limits.file_mib * MIB), "--perms", "1777", "--tmpfs"]
         command += ["--proc", "/proc", "--dev", "/dev", *size, "/dev/shm", *size, "/tmp", *size, "/copie"]
+        command += _system_mounts()  # après /tmp, qui cacherait un interpréteur qui s'y trouve
         mounted = [(path, f"/paquets/{path.name}") for path in packages]
         mounted += [(HERE / name, f"/correcteur/{name}") for name in ("worker.py", "channel.py")]
         mounted += [(path, f"/copie/{name}") for path, name in regular_files(files)]

@@ -100,8 +100,12 @@ class Session:
         self.namespace = Namespace(self.student, names)
         for statement in imports:
             self._run_here(statement)
+        rlimits = limits.rlimits()
+        if job["isolation"] == "processus":
+            # Même compte que l'enseignant : cette limite compterait aussi tous ses autres programmes.
+            del rlimits["RLIMIT_NPROC"]
         try:
-            self.student.start(limits.rlimits(), job["modules"])
+            self.student.start(rlimits, job["modules"])
         except Lost as error:
             # Aucun code de la copie n'a tourné : la faute n'est pas la sienne, et un 0 serait faux.
             self.sandbox.kill()
@@ -124,7 +128,7 @@ class Session:
 
     def _run_copy_until(self, position: int) -> None:
         """Exécute, dans l'ordre de la copie, ce qui précède un test : tout ce que le devoir, ou la copie, place avant lui."""
-        before = {grade_id(cell) or cell.get("id") for cell in self.source[:position] if kind(cell) in ("reponse", "autre")}
+        before = {grade_id(cell) or cell.get("id") for cell in self.source[:position] if kind(cell) in ("reponse", "autre")} - {None}
         places = [place for place, cell in enumerate(self.copy) if (grade_id(cell) or cell.get("id")) in before]
         places += [place for place, cell in enumerate(self.copy) if grade_id(cell) == grade_id(self.source[position])]
         self._run_copy(range(max(places, default=-1) + 1))

@@ -62,7 +62,8 @@ class Worker:
         limits = request["limits"]
         for name, value in limits.items():
             resource.setrlimit(getattr(resource, name), (value, value))
-        self.allowed = None if request["modules"] is None else set(request["modules"])
+        # IPython est toujours là : « from IPython.display import display » est une habitude, pas une réponse.
+        self.allowed = None if request["modules"] is None else {*request["modules"], "IPython"}
         self.shell = new_shell()
         # Après IPython seulement : un « random.py » de la copie ne doit pas remplacer celui dont IPython a besoin.
         sys.path.insert(0, os.getcwd())
@@ -263,7 +264,7 @@ def describe(error: BaseException) -> dict:
     except BaseException:  # noqa: BLE001  (un __str__ de l'étudiant)
         message = ""
     # Les étages d'IPython et du correcteur n'apprennent rien à l'étudiant : on ne garde que sa copie.
-    frames = [frame for frame in traceback.extract_tb(error.__traceback__) if frame.filename.startswith("<")]
+    frames = [frame for frame in traceback.extract_tb(error.__traceback__, limit=-50) if frame.filename.startswith("<")]
     lines = [*traceback.format_list(frames), *traceback.format_exception_only(error)]
     return {
         "bases": bases,

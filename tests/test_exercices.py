@@ -2,7 +2,7 @@
 
 Chaque notebook remis est construit depuis release/, puis exécuté cellule après cellule dans un seul espace de noms, avec
 les cellules de test de source/ : c'est ce que fait nbgrader, tests cachés compris. Les notes attendues ont été calculées à
-la main, test par test, d'après les tables B1, B3 et B4 de la conception ; elles ne viennent pas d'une exécution.
+la main, test par test, d'après les valeurs attendues des tests ; elles ne viennent pas d'une exécution.
 """
 
 import ast
@@ -24,8 +24,14 @@ from autograder.settings import COPIES, RELEASE, ROOT, SOURCE, TEXTS, UsageError
 from helpers import judge
 from helpers.journal import Journal
 
-ASSIGNMENTS = ["ex01_bleu2", "ex02_perplexite", "ex03_juge_symetrique"]
-MARKS = {(mark.etudiant, mark.devoir): mark for mark in read_marks(COPIES / demonstration.MARKS_FILE)}
+ASSIGNMENTS = [
+    "ex01_bleu2", "ex02_perplexite", "ex03_juge_symetrique", "ex04_rouge_l_francais", "ex05_rappel_des_faits",
+    "ex06_bradley_terry", "ex07_kappa",
+]
+ALL_MARKS = {(mark.etudiant, mark.devoir): mark for mark in read_marks(COPIES / demonstration.MARKS_FILE)}
+# Les copies piégées, abîmées, ou que nbgrader seul punit ont leurs tests (test_attaques.py) : on ne les exécute pas ici.
+ORDINARY = ("parfaite", "vide", "partielle", "fausse", "mutant_", "style_")
+MARKS = {key: mark for key, mark in ALL_MARKS.items() if key[0].startswith(ORDINARY)}
 DATA = ROOT / "helpers" / "donnees"
 HIDDEN = "### DÉBUT TESTS CACHÉS"
 
@@ -46,7 +52,7 @@ def graded_cells(assignment):
 
 
 def failures(assignment, answers):
-    """Tests manqués quand les cellules réponses sont remplacées par `answers` ; un mot sur stderr est un échec (NB-21)."""
+    """Tests manqués quand les cellules réponses sont remplacées par `answers` ; un mot sur stderr est un échec."""
     namespace, failed = {"__name__": "__main__"}, {}
     for name, meta, code in code_cells(assignment):
         errors = io.StringIO()
@@ -76,6 +82,8 @@ def submissions(tmp_path_factory):
     folder = tmp_path_factory.mktemp("submitted")
     found = {}
     for path in demonstration.build(RELEASE, COPIES, folder):
+        if not path.parent.parent.name.startswith(ORDINARY):
+            continue
         notebook = nbformat.read(path, as_version=4)
         found[path.parent.parent.name, path.stem] = {
             cell.metadata.nbgrader.grade_id: cell.source for cell in notebook.cells if cell.metadata.nbgrader.solution
@@ -104,9 +112,10 @@ def test_note_attendue(student, assignment, failed_tests):
     assert (expected.note_max, expected.statut) == (20, "note") and expected.motif
 
 
-def test_toute_copie_a_sa_note(submissions):
+def test_toute_copie_a_sa_note(tmp_path):
     """Le tableau des notes et le dossier des copies nomment les mêmes copies."""
-    assert submissions.keys() == MARKS.keys()
+    built = demonstration.build(RELEASE, COPIES, tmp_path)
+    assert {(path.parent.parent.name, path.stem) for path in built} == ALL_MARKS.keys()
 
 
 @pytest.mark.parametrize("assignment", ASSIGNMENTS)
@@ -151,7 +160,7 @@ def test_tests_separes_de_l_etudiant(student, assignment, submissions):
                 exec(code, ours)
 
 
-# Tests manqués par chaque variante de la table B1 quand bleu2 est juste : les vecteurs V1 à V8 de cette table, rien d'autre.
+# Tests de la précision manqués par chacune des neuf erreurs classiques quand bleu2 est juste : ceux-là, rien d'autre.
 B1 = {
     "mutant_sans_plafond": {"precision_plafonne_les_repetitions", "precision_n_additionne_pas_les_references"},
     "mutant_plafonds_additionnes": {"precision_n_additionne_pas_les_references"},
@@ -177,12 +186,12 @@ B1 = {
 
 @pytest.mark.parametrize("student", B1)
 def test_table_b1(student, failed_tests):
-    """Les neuf variantes de la table B1 manquent les tests que la table prévoit."""
+    """Les neuf erreurs classiques de la précision manquent les tests prévus dans B1."""
     failed = failed_tests[student, "ex01_bleu2"]
     assert {test for test in failed if test.startswith("precision_")} == B1[student]
 
 
-# Les seize couples de réponses de la table B4 (C y est l'égalité) : colonnes de la table, X pour "A" et Y pour "B".
+# Les seize couples de réponses d'un juge, et le verdict que chaque copie en tire : colonnes de B4, dans cet ordre.
 PAIRS = [(direct, inverse) for direct in ("A", "B", "EGALITE", None) for inverse in ("A", "B", "EGALITE", None)]
 I, E = "INSTABLE", "EGALITE"
 B4 = {
@@ -198,7 +207,7 @@ B4 = {
 
 @pytest.mark.parametrize("student", B4)
 def test_table_b4(student, submissions):
-    """Chaque variante de la table B4 est bien celle de la table, et la copie juste en est la référence."""
+    """Chaque copie rend, pour les seize couples de réponses, les verdicts prévus dans B4 ; la copie juste en est la référence."""
     namespace = {}
     exec(submissions[student, "ex03_juge_symetrique"]["juge_symetrique"], namespace)
     verdicts = [

@@ -1,4 +1,4 @@
-# Copie : inverse le quotient des longueurs (VECTEURS BLEU-10).
+# Copie : inverse le quotient des longueurs.
 # Reprend : parfaite
 
 # %% bleu2

@@ -1,4 +1,4 @@
-# Copie : divise par le nombre de mots du candidat (VECTEURS B1, /len(h)).
+# Copie : divise par le nombre de mots du candidat).
 # Reprend : parfaite
 
 # %% precision_bigrammes

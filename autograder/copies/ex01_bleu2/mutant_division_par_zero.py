@@ -1,4 +1,4 @@
-# Copie : oublie le candidat sans bigramme (VECTEURS V5 et V6).
+# Copie : oublie le candidat sans bigramme.
 # Reprend : parfaite
 
 # %% precision_bigrammes

@@ -1,4 +1,4 @@
-# Copie : à égale distance, prend la première référence de la liste (VECTEURS BLEU-12).
+# Copie : à égale distance, prend la première référence de la liste.
 # Reprend : parfaite
 
 # %% bleu2

@@ -1,4 +1,4 @@
-# Copie : les bigrammes sont mis dans des ensembles (VECTEURS B1, set).
+# Copie : les bigrammes sont mis dans des ensembles.
 # Reprend : parfaite
 
 # %% precision_bigrammes

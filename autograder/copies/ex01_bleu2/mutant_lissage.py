@@ -1,4 +1,4 @@
-# Copie : lisse une précision nulle au lieu de renvoyer zéro (VECTEURS BLEU-06).
+# Copie : lisse une précision nulle au lieu de renvoyer zéro.
 # Reprend : parfaite
 
 # %% bleu2

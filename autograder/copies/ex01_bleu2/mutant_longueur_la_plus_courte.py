@@ -1,4 +1,4 @@
-# Copie : prend toujours la référence la plus courte (VECTEURS BLEU-11).
+# Copie : prend toujours la référence la plus courte.
 # Reprend : parfaite
 
 # %% bleu2

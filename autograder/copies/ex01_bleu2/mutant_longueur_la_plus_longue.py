@@ -1,4 +1,4 @@
-# Copie : prend toujours la référence la plus longue (VECTEURS BLEU-11).
+# Copie : prend toujours la référence la plus longue.
 # Reprend : parfaite
 
 # %% bleu2

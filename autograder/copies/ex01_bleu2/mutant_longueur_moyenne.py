@@ -1,4 +1,4 @@
-# Copie : prend la longueur moyenne des références (VECTEURS BLEU-11).
+# Copie : prend la longueur moyenne des références.
 # Reprend : parfaite
 
 # %% bleu2

@@ -1,4 +1,4 @@
-# Copie : garde la meilleure précision obtenue contre une seule référence (VECTEURS B1, best ref).
+# Copie : garde la meilleure précision obtenue contre une seule référence.
 # Reprend : parfaite
 
 # %% precision_bigrammes

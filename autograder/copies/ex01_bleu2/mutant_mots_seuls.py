@@ -1,4 +1,4 @@
-# Copie : compte des mots au lieu de bigrammes (VECTEURS B1, unigram).
+# Copie : compte des mots au lieu de bigrammes.
 # Reprend : parfaite
 
 # %% precision_bigrammes

@@ -1,4 +1,4 @@
-# Copie : confond « a b » et « b a » (VECTEURS B1, unordered pair).
+# Copie : confond « a b » et « b a ».
 # Reprend : parfaite
 
 # %% precision_bigrammes

@@ -1,4 +1,4 @@
-# Copie : le plafond est la somme des comptes des références (VECTEURS B1, sum refs).
+# Copie : le plafond est la somme des comptes des références.
 # Reprend : parfaite
 
 # %% precision_bigrammes

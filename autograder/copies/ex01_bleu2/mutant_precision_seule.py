@@ -1,4 +1,4 @@
-# Copie : appelle BLEU-2 la seule précision des bigrammes (CONTENU E-10).
+# Copie : appelle BLEU-2 la seule précision des bigrammes.
 # Reprend : parfaite
 
 # %% bleu2

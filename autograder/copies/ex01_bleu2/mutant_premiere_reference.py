@@ -1,4 +1,4 @@
-# Copie : seule la première référence est lue (VECTEURS B1, 1st ref only).
+# Copie : seule la première référence est lue.
 # Reprend : parfaite
 
 # %% precision_bigrammes

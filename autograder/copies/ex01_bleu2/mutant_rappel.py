@@ -1,4 +1,4 @@
-# Copie : le dénominateur est celui de la référence (VECTEURS B1, recall).
+# Copie : le dénominateur est celui de la référence.
 # Reprend : parfaite
 
 # %% precision_bigrammes

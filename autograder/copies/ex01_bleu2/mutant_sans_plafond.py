@@ -1,4 +1,4 @@
-# Copie : les répétitions du candidat comptent toutes (VECTEURS B1, no clip).
+# Copie : les répétitions du candidat comptent toutes.
 # Reprend : parfaite
 
 # %% precision_bigrammes

@@ -1,4 +1,4 @@
-# Copie : logarithme naturel, puissance de 2 (VECTEURS PPL-10).
+# Copie : logarithme naturel, puissance de 2.
 # Reprend : parfaite
 
 # %% perplexite

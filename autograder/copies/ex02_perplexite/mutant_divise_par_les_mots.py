@@ -1,4 +1,4 @@
-# Copie : divise par le nombre de mots (VECTEURS PPL-02).
+# Copie : divise par le nombre de mots.
 # Reprend : parfaite
 
 # %% perplexite

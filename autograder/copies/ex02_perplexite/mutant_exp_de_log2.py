@@ -1,4 +1,4 @@
-# Copie : logarithme en base 2, exponentielle en base e (VECTEURS PPL-10).
+# Copie : logarithme en base 2, exponentielle en base e.
 # Reprend : parfaite
 
 # %% perplexite

@@ -1,4 +1,4 @@
-# Copie : donne une probabilité nulle à un mot inconnu (VECTEURS PPL-05).
+# Copie : donne une probabilité nulle à un mot inconnu.
 # Reprend : parfaite
 
 # %% modele_bigramme

@@ -1,4 +1,4 @@
-# Copie : retire de la phrase les mots inconnus (VECTEURS PPL-07).
+# Copie : retire de la phrase les mots inconnus.
 # Reprend : parfaite
 
 # %% perplexite

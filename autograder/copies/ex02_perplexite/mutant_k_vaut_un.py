@@ -1,4 +1,4 @@
-# Copie : lissage de Laplace, k = 1 (CONTENU E-07).
+# Copie : lissage de Laplace, k = 1.
 # Reprend : parfaite
 
 # %% modele_bigramme

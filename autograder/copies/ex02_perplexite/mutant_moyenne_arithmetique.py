@@ -1,4 +1,4 @@
-# Copie : inverse de la moyenne ordinaire des probabilités (CONTENU E-06).
+# Copie : inverse de la moyenne ordinaire des probabilités.
 # Reprend : parfaite
 
 # %% perplexite

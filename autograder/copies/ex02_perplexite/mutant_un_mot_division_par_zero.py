@@ -1,4 +1,4 @@
-# Copie : ne vérifie pas la longueur de la phrase (VECTEURS PPL-08).
+# Copie : ne vérifie pas la longueur de la phrase.
 # Reprend : parfaite
 
 # %% perplexite

@@ -1,4 +1,4 @@
-# Copie : V ne compte pas <unk> (CONTENU E-06).
+# Copie : V ne compte pas <unk>.
 # Reprend : parfaite
 
 # %% modele_bigramme

@@ -1,4 +1,4 @@
-# Copie : lit « toujours A » comme une préférence pour le texte a (CONTENU E-02).
+# Copie : lit « toujours A » comme une préférence pour le texte a.
 # Reprend : parfaite
 
 # %% conclusion

@@ -1,4 +1,4 @@
-# Copie : lit un accord constant comme une certitude (CONTENU E-04).
+# Copie : lit un accord constant comme une certitude.
 # Reprend : parfaite
 
 # %% conclusion

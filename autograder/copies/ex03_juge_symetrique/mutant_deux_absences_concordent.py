@@ -1,4 +1,4 @@
-# Copie : deux réponses illisibles passent pour un accord (VECTEURS B4, None==None wins).
+# Copie : deux réponses illisibles passent pour un accord.
 # Reprend : parfaite
 
 # %% juge_symetrique

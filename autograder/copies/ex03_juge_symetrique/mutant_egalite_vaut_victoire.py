@@ -1,4 +1,4 @@
-# Copie : une égalité et une victoire font une victoire (VECTEURS B4, tie=win).
+# Copie : une égalité et une victoire font une victoire.
 # Reprend : parfaite
 
 # %% juge_symetrique

@@ -1,4 +1,4 @@
-# Copie : compare les deux lettres sans les rapporter aux textes (VECTEURS B4, raw equal).
+# Copie : compare les deux lettres sans les rapporter aux textes.
 # Reprend : parfaite
 
 # %% juge_symetrique

@@ -1,4 +1,4 @@
-# Copie : oublie que le second appel montre les textes renversés (VECTEURS B4, no unswap).
+# Copie : oublie que le second appel montre les textes renversés.
 # Reprend : parfaite
 
 # %% juge_symetrique

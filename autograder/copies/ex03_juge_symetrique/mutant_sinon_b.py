@@ -1,4 +1,4 @@
-# Copie : tout ce qui n'est pas « A » compte pour « B » (VECTEURS B4, else B).
+# Copie : tout ce qui n'est pas « A » compte pour « B ».
 # Reprend : parfaite
 
 # %% juge_symetrique

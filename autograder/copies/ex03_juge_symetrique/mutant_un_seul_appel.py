@@ -1,4 +1,4 @@
-# Copie : n'interroge le juge que dans un ordre (VECTEURS B4, one call).
+# Copie : n'interroge le juge que dans un ordre.
 # Reprend : parfaite
 
 # %% juge_symetrique

@@ -1,0 +1,5 @@
+# Copie : lit les cotes sans leurs intervalles.
+# Reprend : parfaite
+
+# %% conclusion
+conclusion = "A"

@@ -1,0 +1,5 @@
+# Copie : croit la cote d'un invaincu.
+# Reprend : parfaite
+
+# %% conclusion
+conclusion = "D"

@@ -1,0 +1,5 @@
+# Copie : l'accord de 91 % suffit.
+# Reprend : parfaite
+
+# %% lecture
+lecture = "A"

@@ -1,0 +1,5 @@
+# Copie : la lettre est hors de la liste demandée.
+# Reprend : parfaite
+
+# %% lecture
+lecture = "b"

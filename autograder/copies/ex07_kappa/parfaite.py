@@ -1,0 +1,23 @@
+# Copie : juste, dans le style du corrigé.
+
+# %% kappa
+def cohen_kappa(labels_a, labels_b):
+    if not labels_a or len(labels_a) != len(labels_b):
+        raise ValueError("Listes vides ou de longueurs différentes.")
+    total = len(labels_a)
+    agreements = sum(a == b for a, b in zip(labels_a, labels_b))
+    counts_a, counts_b = Counter(labels_a), Counter(labels_b)
+    chance = sum(counts_a[label] * counts_b[label] for label in counts_a)
+    if chance == total**2:
+        return math.nan
+    return (total * agreements - chance) / (total**2 - chance)
+
+# %% correction
+def rogan_gladen(rate, sensitivity, specificity):
+    gain = sensitivity + specificity - 1
+    if abs(gain) < 1e-12:
+        return math.nan
+    return min(1.0, max(0.0, (rate + specificity - 1) / gain))
+
+# %% lecture
+lecture = "B"

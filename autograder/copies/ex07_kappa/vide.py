@@ -1,0 +1,1 @@
+# Copie : rien n'est rempli.
