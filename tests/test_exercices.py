@@ -207,7 +207,7 @@ B4 = {
 
 @pytest.mark.parametrize("student", B4)
 def test_table_b4(student, submissions):
-    """Chaque copie rend, pour les seize couples de réponses, les verdicts prévus dans B4 ; la copie juste en est la référence."""
+    """Chaque copie rend, pour les seize couples de réponses, les verdicts prévus dans B4 (S0-46) ; la copie juste en est la référence."""
     namespace = {}
     exec(submissions[student, "ex03_juge_symetrique"]["juge_symetrique"], namespace)
     verdicts = [

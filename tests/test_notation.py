@@ -100,12 +100,12 @@ def test_reprise_apres_kill_9(submitted, reference, tmp_path):
     results = course / "rapport" / "travail" / "resultats"
     try:
         deadline = time.monotonic() + 120
-        while len(list(results.glob("*/*/*.json"))) < 5 and time.monotonic() < deadline and first.poll() is None:
+        while len(list(results.rglob("*.json"))) < 5 and time.monotonic() < deadline and first.poll() is None:
             time.sleep(0.05)
         assert first.poll() is None, "la notation a fini avant d'être tuée"
         first.kill()
         first.wait()
-        before = {path: path.stat().st_mtime_ns for path in results.glob("*/*/*.json")}
+        before = {path: path.stat().st_mtime_ns for path in results.rglob("*.json")}
         assert len(before) < len(STUDENTS) - 1 and not (course / "rapport" / "notes.csv").exists()
         run(course, 2, "--sans-temoins")
     finally:
@@ -132,7 +132,7 @@ def test_base_prise(submitted, tmp_path, monkeypatch):
             list(grade(group, found_copies(group.copies), references, 1))
         with pytest.raises(UsageError, match="tenue par un autre programme"):
             declare(group, [ASSIGNMENT])
-        kept = list(group.results.glob("*/*/*.json"))
+        kept = list(group.results.rglob("*.json"))
         assert len(kept) == 1
         monkeypatch.setattr(grading, "LOCK_PATIENCE", 60)
         timer = threading.Timer(2, other.execute, ["ROLLBACK"])
