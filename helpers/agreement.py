@@ -44,7 +44,8 @@ def cohen_kappa(labels_a: Sequence, labels_b: Sequence) -> float:
     Vaut nan quand le rapport est 0/0 : les deux suites sont la même constante.
 
     Args:
-        labels_a, labels_b: étiquettes des deux juges, exemple par exemple (liste, tuple, ou texte d'une lettre par exemple).
+        labels_a, labels_b: étiquettes des deux juges, exemple par exemple : liste, tuple, ou texte d'une lettre par
+            exemple.
     Raises:
         ValueError: suites vides ou de longueurs différentes.
     Source:
@@ -68,11 +69,13 @@ def cohen_kappa(labels_a: Sequence, labels_b: Sequence) -> float:
 
 
 def confusion_matrix(labels_a: Sequence, labels_b: Sequence, levels: Sequence) -> list[list[int]]:
-    """Table des effectifs : en ligne i et colonne j, les exemples notés `levels[i]` par le premier juge, `levels[j]` par le second.
+    """Table carrée des effectifs : une ligne par niveau du premier juge, une colonne par niveau du second.
 
     Args:
         labels_a, labels_b: étiquettes des deux juges, exemple par exemple.
         levels: toutes les étiquettes possibles, de la plus basse à la plus haute si elles sont ordonnées.
+    Returns:
+        en ligne i et colonne j, le nombre d'exemples notés `levels[i]` par le premier juge, `levels[j]` par le second.
     Raises:
         ValueError: suites vides ou de longueurs différentes, échelle de moins de deux niveaux ou qui se répète,
             note hors de l'échelle.
@@ -84,12 +87,14 @@ def confusion_matrix(labels_a: Sequence, labels_b: Sequence, levels: Sequence) -
         raise ValueError("aucune étiquette : l'accord n'est pas défini ; donnez au moins un exemple.")
     ranks = {level: rank for rank, level in enumerate(levels)}
     if len(ranks) < 2 or len(ranks) < len(levels):
-        raise ValueError(f"échelle {list(levels)} : il faut au moins deux niveaux, tous différents ; corrigez `levels`.")
+        raise ValueError(f"échelle {list(levels)} : il faut au moins deux niveaux, tous différents ; "
+                         "corrigez `levels`.")
     table = [[0] * len(levels) for _ in levels]
     for a, b in zip(labels_a, labels_b):
         for label in (a, b):
             if label not in ranks:
-                raise ValueError(f"note {label!r} hors de l'échelle {list(levels)} : corrigez la note ou complétez `levels`.")
+                raise ValueError(f"note {label!r} hors de l'échelle {list(levels)} : "
+                                 "corrigez la note ou complétez `levels`.")
         table[ranks[a]][ranks[b]] += 1
     return table
 
@@ -129,8 +134,12 @@ def gwet_ac1(labels_a: Sequence, labels_b: Sequence, levels: Sequence) -> float:
 def weighted_kappa(labels_a: Sequence, labels_b: Sequence, levels: Sequence, power: int = 2) -> float:
     """Kappa pondéré sur une échelle ordonnée : un désaccord coûte (écart de rangs) ** power.
 
-    `power` vaut 1 (poids linéaires) ou 2 (quadratiques). Vaut nan si les deux juges sont la même constante.
+    Vaut nan si les deux juges sont la même constante.
 
+    Args:
+        labels_a, labels_b: étiquettes des deux juges, exemple par exemple.
+        levels: étiquettes possibles, de la plus basse à la plus haute.
+        power: 1 (poids linéaires) ou 2 (quadratiques).
     Raises:
         ValueError: autre puissance, ou voir `confusion_matrix`.
     Source:
@@ -160,7 +169,8 @@ def krippendorff_alpha(ratings: Sequence[Sequence], metric: str = "nominal") -> 
         Krippendorff (2011), Computing Krippendorff's Alpha-Reliability.
     """
     if len(ratings) < 2:
-        raise ValueError(f"{len(ratings)} juge : l'accord en demande au moins deux ; donnez une suite de notes par juge.")
+        raise ValueError(f"{len(ratings)} juge : l'accord en demande au moins deux ; "
+                         "donnez une suite de notes par juge.")
     if len({len(notes) for notes in ratings}) > 1:
         raise ValueError("les juges n'ont pas le même nombre de notes : mettez None là où une note manque.")
     if metric not in ("nominal", "ordinal", "interval"):
@@ -196,9 +206,12 @@ SCORE_LINE = re.compile(
 def extract_score(text: str | None, low: float, high: float) -> float | None:
     """Note qu'une réponse libre donne, ou None si elle est illisible ; jamais une supposition.
 
-    La dernière ligne non vide doit être la note, seule : « Note : 3 », « 7,5 », « 3/4 ». Une note hors de [low, high], un
-    dénominateur qui n'est pas `high` ou deux lignes de notes contraires sont illisibles.
+    La dernière ligne non vide doit être la note, seule : « Note : 3 », « 7,5 », « 3/4 ». Une note hors de l'échelle,
+    un dénominateur qui n'est pas `high` ou deux lignes de notes contraires sont illisibles.
 
+    Args:
+        text: réponse du juge, ou None s'il n'a rien répondu.
+        low, high: bornes de l'échelle.
     Raises:
         TypeError: la réponse n'est ni une chaîne ni None.
         ValueError: l'échelle est vide.
@@ -208,7 +221,8 @@ def extract_score(text: str | None, low: float, high: float) -> float | None:
     if text is None:
         return None
     if not isinstance(text, str):
-        raise TypeError(f"la réponse doit être une chaîne ou None, pas {type(text).__name__} : donnez le texte de la réponse.")
+        raise TypeError(f"la réponse doit être une chaîne ou None, pas {type(text).__name__} : "
+                        "donnez le texte de la réponse.")
     lines = [line.replace("*", "").strip() for line in text.splitlines() if line.strip()]
     matches = [SCORE_LINE.fullmatch(line) for line in lines]
     if not matches or matches[-1] is None:
@@ -222,7 +236,7 @@ def extract_score(text: str | None, low: float, high: float) -> float | None:
 
 
 def change_scale(score: float, low: float, high: float, new_low: float, new_high: float) -> float:
-    """Porte une note de l'échelle [low, high] sur [new_low, new_high], bornes sur bornes.
+    """Note portée de l'échelle [low, high] sur [new_low, new_high], bornes sur bornes.
 
     Raises:
         ValueError: échelle vide, ou note hors de son échelle.
@@ -256,13 +270,20 @@ def average_ranks(values: Sequence[float]) -> list[float]:
 
 
 def spearman(x: Sequence[float], y: Sequence[float]) -> float:
-    """Corrélation de Spearman : celle de Pearson, calculée sur les rangs. Mêmes erreurs, même nan."""
+    """Corrélation de Spearman : celle de Pearson, calculée sur les rangs ; nan si l'une des suites est constante.
+
+    Raises:
+        ValueError: voir `pearson`.
+    """
     return pearson(average_ranks(x), average_ranks(y))
 
 
 def spearman_brown(reliability: float, factor: float = 2) -> float:
-    """Fidélité de la moyenne de `factor` notes, quand celle d'une seule vaut `reliability`.
+    """Fiabilité de la moyenne de `factor` notes, quand celle d'une seule vaut `reliability` ; entre 0 et 1.
 
+    Args:
+        reliability: corrélation de deux notes du même exemple, entre 0 et 1.
+        factor: nombre de notes moyennées, ou rapport de deux nombres de notes.
     Raises:
         ValueError: fiabilité hors de [0, 1], ou facteur négatif ou nul.
     Source:

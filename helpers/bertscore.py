@@ -15,7 +15,12 @@ from helpers.tokens import Signature, check_tokens
 
 @dataclass(frozen=True)
 class BertScore:
-    """Précision, rappel et F-mesure, entre −1 et 1 (des cosinus moyens), avec leur signature."""
+    """Précision, rappel et F-mesure, entre −1 et 1 (des cosinus moyens), avec leur signature.
+
+    Args:
+        precision, recall, fmeasure: entre −1 et 1.
+        signature: réglages du score.
+    """
 
     precision: float
     recall: float
@@ -30,7 +35,11 @@ class BertScore:
 def check_vectors(vectors: np.ndarray, name: str) -> np.ndarray:
     """Rend `vectors` en tableau de flottants (mots, dimensions), après contrôle.
 
-    Lève ValueError si la forme n'est pas celle-là, si un nombre n'est pas fini ou si un vecteur est nul.
+    Args:
+        vectors: un vecteur par mot.
+        name: nom de l'argument, pour le message.
+    Raises:
+        ValueError: autre forme, nombre qui n'est pas fini, ou vecteur nul.
     """
     array = np.asarray(vectors, dtype=np.float64)
     if array.ndim != 2:
@@ -44,9 +53,14 @@ def check_vectors(vectors: np.ndarray, name: str) -> np.ndarray:
 
 
 def cosine_matrix(candidate: np.ndarray, reference: np.ndarray) -> np.ndarray:
-    """Cosinus de chaque vecteur du candidat (lignes) avec chaque vecteur de la référence (colonnes).
+    """Cosinus de chaque vecteur du candidat avec chaque vecteur de la référence.
 
-    Lève ValueError si les dimensions diffèrent, ou voir `check_vectors`.
+    Args:
+        candidate, reference: vecteurs, de formes (m, d) et (n, d).
+    Returns:
+        tableau de forme (m, n), de valeurs entre −1 et 1.
+    Raises:
+        ValueError: dimensions différentes, ou voir `check_vectors`.
     """
     candidate, reference = check_vectors(candidate, "candidat"), check_vectors(reference, "référence")
     if candidate.shape[1] != reference.shape[1]:
@@ -61,12 +75,21 @@ def idf_weights(tokens: list[str], references: list[list[str]]) -> list[float]:
     """Poids idf de chaque mot de `tokens` : log((M + 1)/(m + 1)), pour m références sur M qui le contiennent.
 
     Un mot jamais vu a le plus grand poids, log(M + 1) ; un mot présent partout a un poids nul.
-    Lève TypeError si un texte n'est pas une liste de chaînes, ValueError sans référence.
-    Source : Zhang et al. (2020), section 3, avec le lissage de bert-score.
+
+    Args:
+        tokens: mots du texte à pondérer.
+        references: références découpées, au moins une.
+    Returns:
+        un poids par mot, dans l'ordre du texte.
+    Raises:
+        TypeError: un texte n'est pas une liste de chaînes.
+        ValueError: aucune référence.
+    Source:
+        Zhang et al. (2020), section 3, avec le lissage de bert-score.
     """
     check_tokens(tokens, "texte")
     if not references:
-        raise ValueError("aucune référence : les poids idf se comptent sur au moins une.")
+        raise ValueError("aucune référence, rien où compter les poids idf : donnez-en au moins une.")
     for number, reference in enumerate(references, start=1):
         check_tokens(reference, f"référence {number}")
     words = [set(reference) for reference in references]
@@ -76,13 +99,18 @@ def idf_weights(tokens: list[str], references: list[list[str]]) -> list[float]:
 def check_weights(weights: list[float] | None, size: int, name: str) -> np.ndarray:
     """Poids normalisés à une somme de 1 ; égaux quand `weights` vaut None.
 
-    Lève ValueError si le nombre de poids n'est pas `size`, si l'un est négatif ou non fini, ou si tous sont nuls.
+    Args:
+        weights: un poids par mot, ou None.
+        size: nombre de mots.
+        name: nom de l'argument, pour le message.
+    Raises:
+        ValueError: autre nombre de poids que `size`, poids négatif ou non fini, ou tous nuls.
     """
     if weights is None:
         weights = [1.0] * size
     array = np.asarray(weights, dtype=np.float64)
     if array.shape != (size,):
-        raise ValueError(f"{name} : {size} poids attendus, un par mot ; {array.size} reçus.")
+        raise ValueError(f"{name} : {size} poids attendus, {array.size} reçus ; donnez un poids par mot.")
     if not np.isfinite(array).all() or (array < 0).any() or array.sum() == 0:
         raise ValueError(f"{name} : poids finis, positifs et non tous nuls attendus ; "
                          "comptez l'idf sur plus de références.")
@@ -120,8 +148,14 @@ def rescale(value: float, baseline: float) -> float:
     """Score remis à l'échelle : 0 pour `baseline` (ce qu'ont des textes sans rapport), 1 pour un score parfait.
 
     L'ordre des scores ne change pas ; un score sous la base devient négatif.
-    Lève ValueError si la base n'est pas dans [−1, 1[.
-    Source : Zhang et al. (2020), section 3 ; bert-score, « Rescaling BERTScore with Baselines ».
+
+    Args:
+        value: score entre −1 et 1.
+        baseline: score moyen de textes sans rapport.
+    Raises:
+        ValueError: la base n'est pas dans [−1, 1[.
+    Source:
+        Zhang et al. (2020), section 3 ; bert-score, « Rescaling BERTScore with Baselines ».
     """
     if not -1 <= baseline < 1:
         raise ValueError(f"base {baseline!r} : nombre de [−1, 1[ attendu ; prenez la moyenne de paires sans rapport.")

@@ -16,7 +16,17 @@ EPSILON = 0.1
 
 @dataclass(frozen=True)
 class BleuScore:
-    """Score BLEU entre 0 et 1, avec ses composantes ; `precisions` est donné après lissage."""
+    """Score BLEU entre 0 et 1, avec ses composantes.
+
+    Args:
+        score: BLEU, entre 0 et 1.
+        overlaps: n-grammes communs, plafonnés, ordre par ordre.
+        totals: n-grammes du candidat, ordre par ordre.
+        precisions: précisions entre 0 et 1, après lissage.
+        brevity_penalty: pénalité de brièveté, entre 0 et 1.
+        candidate_length, reference_length: longueurs c et r, en mots.
+        signature: réglages du score.
+    """
 
     score: float
     overlaps: tuple[int, ...]
@@ -38,15 +48,29 @@ class BleuScore:
 
 
 def check_order(n: int, name: str) -> None:
-    """Vérifie qu'un ordre de n-grammes est un entier d'au moins 1. Lève ValueError sinon ; `name` sert au message."""
+    """Vérifie qu'un ordre de n-grammes est un entier d'au moins 1.
+
+    Args:
+        n: ordre, en mots.
+        name: nom de l'argument, pour le message.
+    Raises:
+        ValueError: `n` n'est pas un entier, ou est inférieur à 1.
+    """
     if not isinstance(n, int) or n < 1:
-        raise ValueError(f"{name} : entier d'au moins 1 attendu, {n!r} reçu ; les ordres usuels vont de 1 à 4.")
+        raise ValueError(f"{name} : entier d'au moins 1 attendu, {n!r} reçu ; donnez un ordre usuel, de 1 à 4.")
 
 
 def ngrams(tokens: list[str], n: int) -> Counter:
-    """Compte les n-grammes de `tokens` : Counter de tuples de n mots, vide si le texte a moins de n mots.
+    """Compte les n-grammes d'un texte découpé.
 
-    Lève TypeError si `tokens` n'est pas une liste de chaînes, ValueError si n n'est pas un entier positif.
+    Args:
+        tokens: mots du texte.
+        n: ordre, en mots.
+    Returns:
+        Counter de tuples de n mots, vide si le texte a moins de n mots.
+    Raises:
+        TypeError: `tokens` n'est pas une liste de chaînes.
+        ValueError: `n` n'est pas un entier d'au moins 1.
     """
     check_tokens(tokens, "jetons")
     check_order(n, "n")
@@ -56,28 +80,39 @@ def ngrams(tokens: list[str], n: int) -> Counter:
 def check_references(references: list[list[str]]) -> None:
     """Vérifie que `references` est une liste non vide de listes de mots non vides.
 
-    Lève TypeError pour une chaîne ou une référence non découpée, ValueError s'il n'y a rien à quoi comparer.
+    Raises:
+        TypeError: une chaîne, ou une référence non découpée.
+        ValueError: aucune référence, ou une référence vide.
     """
     if not isinstance(references, (list, tuple)):
         raise TypeError(f"références : liste de listes de mots attendue, {type(references).__name__} reçu ; "
-                        "écrire [reference] même quand il n'y en a qu'une.")
+                        "écrivez [reference] même quand il n'y en a qu'une.")
     if not references:
-        raise ValueError("références : la liste est vide ; donner au moins une référence par candidat.")
+        raise ValueError("références : la liste est vide ; donnez au moins une référence par candidat.")
     for number, reference in enumerate(references, start=1):
         if isinstance(reference, str):
-            raise TypeError(f"références : l'élément {number} est une chaîne, pas une liste de mots ; découper chaque "
-                            "référence et écrire [reference] même quand il n'y en a qu'une.")
+            raise TypeError(f"références : l'élément {number} est une chaîne, pas une liste de mots ; découpez chaque "
+                            "référence et écrivez [reference] même quand il n'y en a qu'une.")
         check_tokens(reference, f"référence {number}")
         if not reference:
-            raise ValueError(f"référence {number} : elle est vide, rien à comparer ; l'ôter ou la remplir.")
+            raise ValueError(f"référence {number} : elle est vide, rien à comparer ; ôtez-la ou remplissez-la.")
 
 
 def modified_precision(candidate: list[str], references: list[list[str]], n: int) -> tuple[int, int]:
-    """Précision plafonnée d'ordre n : (n-grammes communs, n-grammes du candidat).
+    """Précision plafonnée d'ordre n, en deux comptes.
 
     Chaque n-gramme du candidat compte au plus autant de fois que dans la référence qui le contient le plus.
-    Le total est 0 si le candidat a moins de n mots. Lève TypeError ou ValueError comme `ngrams` et `check_references`.
-    Source : Papineni et al. (2002), section 2.1.
+
+    Args:
+        candidate: mots du candidat.
+        references: références découpées, au moins une.
+        n: ordre, en mots.
+    Returns:
+        (n-grammes communs, n-grammes du candidat) ; le second est 0 si le candidat a moins de n mots.
+    Raises:
+        TypeError, ValueError: voir `ngrams` et `check_references`.
+    Source:
+        Papineni et al. (2002), section 2.1.
     """
     check_tokens(candidate, "candidat")
     check_references(references)
@@ -92,7 +127,10 @@ def modified_precision(candidate: list[str], references: list[list[str]], n: int
 def closest_reference_length(candidate: list[str], references: list[list[str]]) -> int:
     """Longueur en mots de la référence la plus proche du candidat ; à égale distance, la plus courte.
 
-    Lève TypeError ou ValueError comme `check_references`. Source : Papineni et al. (2002), section 2.2.2.
+    Raises:
+        TypeError, ValueError: voir `check_tokens` et `check_references`.
+    Source:
+        Papineni et al. (2002), section 2.2.2.
     """
     check_tokens(candidate, "candidat")
     check_references(references)
@@ -103,11 +141,16 @@ def closest_reference_length(candidate: list[str], references: list[list[str]]) 
 def brevity_penalty(candidate_length: int, reference_length: int) -> float:
     """Pénalité de brièveté, entre 0 et 1 : 1 si c > r, exp(1 - r/c) sinon, 0 si le candidat est vide.
 
-    Lève ValueError pour une longueur négative ou non numérique (NaN). Source : Papineni et al. (2002), section 2.3.
+    Args:
+        candidate_length, reference_length: longueurs c et r, en mots.
+    Raises:
+        ValueError: une longueur est négative ou n'est pas un nombre (NaN).
+    Source:
+        Papineni et al. (2002), section 2.3.
     """
     if not (candidate_length >= 0 and reference_length >= 0):
         raise ValueError(f"longueurs : {candidate_length!r} et {reference_length!r} reçus ; "
-                         "donner deux nombres de mots, positifs ou nuls.")
+                         "donnez deux nombres de mots, positifs ou nuls.")
     if candidate_length == 0:
         return 0.0
     if candidate_length > reference_length:
@@ -116,23 +159,34 @@ def brevity_penalty(candidate_length: int, reference_length: int) -> float:
 
 
 def smoothed_precisions(overlaps: list[int], totals: list[int], smoothing: str) -> list[float]:
-    """Précisions d'ordre 1 à N, entre 0 et 1, sans lissage (« none ») ou lissées (« method1 »).
+    """Précisions d'ordre 1 à N, entre 0 et 1, avec ou sans lissage.
 
     Sans lissage, un ordre sans aucun n-gramme (0/0) vaut 0. Avec « method1 », un ordre sans n-gramme commun reçoit
     EPSILON n-gramme commun, et un total nul est pris égal à 1, comme dans nltk.
-    Lève ValueError pour un autre lissage. Source : Chen et Cherry (2014), méthode 1.
+
+    Args:
+        overlaps, totals: n-grammes communs et n-grammes du candidat, ordre par ordre.
+        smoothing: « none » ou « method1 ».
+    Raises:
+        ValueError: autre lissage.
+    Source:
+        Chen et Cherry (2014), méthode 1.
     """
     if smoothing == "none":
         return [overlap / total if total else 0.0 for overlap, total in zip(overlaps, totals)]
     if smoothing == "method1":
         return [(overlap or EPSILON) / max(total, 1) for overlap, total in zip(overlaps, totals)]
-    raise ValueError(f"lissage : {smoothing!r} inconnu ; choisir « none » ou « method1 ».")
+    raise ValueError(f"lissage : {smoothing!r} inconnu ; choisissez « none » ou « method1 ».")
 
 
 def geometric_mean(values: list[float]) -> float:
-    """Moyenne géométrique de nombres positifs ; 0 dès qu'un nombre est nul. Lève ValueError si `values` est vide."""
+    """Moyenne géométrique de nombres positifs ; 0 dès qu'un nombre est nul.
+
+    Raises:
+        ValueError: `values` est vide.
+    """
     if not values:
-        raise ValueError("moyenne géométrique : aucune valeur reçue ; donner au moins un ordre de n-grammes.")
+        raise ValueError("moyenne géométrique : aucune valeur reçue ; donnez au moins un ordre de n-grammes.")
     if min(values) == 0:
         return 0.0
     return math.exp(math.fsum(math.log(value) for value in values) / len(values))
@@ -143,7 +197,16 @@ def score_from_counts(overlaps: list[int], totals: list[int], candidate_length: 
     """Assemble BLEU = BP × moyenne géométrique des précisions, à partir des comptes.
 
     Sans aucun mot commun, le score est 0 même lissé, comme dans nltk et sacreBLEU.
-    Source : Papineni et al. (2002), section 2.3.
+
+    Args:
+        overlaps, totals: n-grammes communs et n-grammes du candidat, ordre par ordre.
+        candidate_length, reference_length: longueurs c et r, en mots.
+        smoothing: « none » ou « method1 ».
+        signature: réglages du score, gardés tels quels.
+    Raises:
+        ValueError: voir `smoothed_precisions` et `brevity_penalty`.
+    Source:
+        Papineni et al. (2002), section 2.3.
     """
     precisions = smoothed_precisions(overlaps, totals, smoothing)
     penalty = brevity_penalty(candidate_length, reference_length)
@@ -156,10 +219,19 @@ def sentence_bleu(candidate: list[str], references: list[list[str]], max_n: int 
                   tokenization: str = "non précisée") -> BleuScore:
     """BLEU d'une phrase découpée, contre une ou plusieurs références découpées.
 
-    `smoothing` vaut « none » (vrai zéro) ou « method1 » ; `tokenization` ne sert qu'à la signature.
     Un candidat vide est légitime : un système peut ne rien répondre, et son score est 0.
-    Lève TypeError (chaîne au lieu de mots, jeton non textuel) ou ValueError (aucune référence, référence vide,
-    max_n < 1, lissage inconnu).
+
+    Args:
+        candidate: mots du candidat.
+        references: références découpées, au moins une.
+        max_n: plus grand ordre de n-grammes.
+        smoothing: « none » (vrai zéro) ou « method1 ».
+        tokenization: nom de la découpe, pour la signature seulement.
+    Raises:
+        TypeError: chaîne au lieu de mots, ou jeton non textuel.
+        ValueError: aucune référence, référence vide, max_n < 1, lissage inconnu.
+    Source:
+        Papineni et al. (2002), section 2.3.
     """
     check_order(max_n, "max_n")
     overlaps, totals = zip(*(modified_precision(candidate, references, n) for n in range(1, max_n + 1)))
@@ -172,16 +244,23 @@ def corpus_bleu(candidates: list[list[str]], references: list[list[list[str]]], 
                 smoothing: str = "none", tokenization: str = "non précisée") -> BleuScore:
     """BLEU d'un corpus : les comptes et les longueurs s'ajoutent, puis le score se calcule une seule fois.
 
-    `references[i]` est la liste des références de `candidates[i]`. Une phrase de moins de n mots n'ajoute rien au
-    total d'ordre n (comme sacreBLEU ; nltk y ajoute 1). Lève TypeError ou ValueError comme `sentence_bleu`, et
-    ValueError si le corpus est vide ou si les deux listes n'ont pas la même longueur.
-    Source : Papineni et al. (2002), sections 2.1.1 et 2.3.
+    Une phrase de moins de n mots n'ajoute rien au total d'ordre n (comme sacreBLEU ; nltk y ajoute 1).
+
+    Args:
+        candidates: candidats découpés.
+        references: pour chaque candidat, la liste de ses références découpées.
+        max_n, smoothing, tokenization: voir `sentence_bleu`.
+    Raises:
+        TypeError: ce ne sont pas deux listes, ou voir `sentence_bleu`.
+        ValueError: corpus vide, listes de longueurs différentes, ou voir `sentence_bleu`.
+    Source:
+        Papineni et al. (2002), sections 2.1.1 et 2.3.
     """
     if not isinstance(candidates, (list, tuple)) or not isinstance(references, (list, tuple)):
-        raise TypeError("corpus : deux listes attendues, les candidats découpés et leurs listes de références.")
+        raise TypeError("corpus : deux listes attendues ; donnez les candidats découpés et leurs listes de références.")
     if not candidates or len(candidates) != len(references):
         raise ValueError(f"corpus : {len(candidates)} candidats et {len(references)} listes de références ; "
-                         "en donner autant, et au moins une.")
+                         "donnez-en autant, et au moins une.")
     scores = []
     for number, (candidate, its_references) in enumerate(zip(candidates, references), start=1):
         try:

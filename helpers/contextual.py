@@ -47,7 +47,15 @@ def request() -> dict:
 
 
 def run(demand: dict) -> dict:
-    """Fait faire le calcul par l'environnement du juge. Lève RuntimeError, avec la réparation, s'il n'y est pas."""
+    """Fait faire le calcul par l'environnement du juge.
+
+    Args:
+        demand: ce que rend `request`.
+    Returns:
+        ce que rend `compute`.
+    Raises:
+        RuntimeError: l'environnement du juge manque, ou le calcul s'y est arrêté.
+    """
     if not PYTHON.exists() or not WEIGHTS.exists():
         raise RuntimeError("l'environnement du juge manque : lancez « make juge » une fois, puis recommencez.")
     done = subprocess.run([str(PYTHON), "-m", "helpers.contextual", str(WEIGHTS)], cwd=ROOT, capture_output=True,

@@ -10,7 +10,15 @@ Game = tuple[str, str, float]  # (modèle a, modèle b, score de a) : 1 victoire
 
 
 def check_number(value: float, name: str) -> None:
-    """Vérifie que `value` est un nombre fini ; `name` sert au message."""
+    """Vérifie que `value` est un nombre fini.
+
+    Args:
+        value: nombre à vérifier.
+        name: nom de l'argument, pour le message.
+    Raises:
+        TypeError: ce n'est pas un nombre.
+        ValueError: le nombre n'est pas fini.
+    """
     if isinstance(value, bool) or not isinstance(value, Real):
         raise TypeError(f"{name} : nombre attendu, {type(value).__name__} reçu ; donnez un nombre fini.")
     if not math.isfinite(value):
@@ -60,7 +68,11 @@ def update(rating_a: float, rating_b: float, score: float, k: float = 32.0) -> t
 
 
 def check_models(models: Sequence[str]) -> None:
-    """Vérifie que `models` nomme au moins deux modèles différents."""
+    """Vérifie que `models` nomme au moins deux modèles différents.
+
+    Raises:
+        ValueError: moins de deux modèles, ou un modèle nommé deux fois.
+    """
     if isinstance(models, str) or len(models) < 2:
         raise ValueError("moins de deux modèles : un duel en oppose deux ; donnez une liste d'au moins deux noms.")
     if len(set(models)) != len(models):
@@ -68,7 +80,11 @@ def check_models(models: Sequence[str]) -> None:
 
 
 def check_games(games: Sequence[Game], models: Sequence[str]) -> None:
-    """Vérifie que chaque duel oppose deux modèles connus et différents, avec un score de 0, 0,5 ou 1."""
+    """Vérifie que chaque duel oppose deux modèles connus et différents, avec un score de 0, 0,5 ou 1.
+
+    Raises:
+        ValueError: modèle inconnu, duel contre soi-même, autre score, ou voir `check_models`.
+    """
     check_models(models)
     known = set(models)
     for number, (a, b, score) in enumerate(games, start=1):
@@ -82,7 +98,8 @@ def check_games(games: Sequence[Game], models: Sequence[str]) -> None:
             raise ValueError(f"duel {number} : score {score!r} ; donnez 1 (a gagne), 0.5 (égalité) ou 0 (b gagne).")
 
 
-def elo_ratings(games: Sequence[Game], models: Sequence[str], k: float = 32.0, start: float = 1000.0) -> dict[str, float]:
+def elo_ratings(games: Sequence[Game], models: Sequence[str], k: float = 32.0,
+                start: float = 1000.0) -> dict[str, float]:
     """Cotes Elo après tous les duels, joués **dans l'ordre de la liste** : modèle → points.
 
     Args:
@@ -127,8 +144,10 @@ def simulate_games(strengths: dict[str, float], count: int, seed: int, draw: flo
 
 
 def win_matrix(games: Sequence[Game], models: Sequence[str]) -> np.ndarray:
-    """Tableau carré des victoires : case (i, j), victoires de i contre j, une égalité comptant une demi-victoire pour chacun.
+    """Tableau carré des victoires ; une égalité compte une demi-victoire pour chacun.
 
+    Returns:
+        tableau (modèles, modèles) : en case (i, j), les victoires de i contre j.
     Raises:
         ValueError: modèle inconnu, duel contre soi-même ou score impossible (voir check_games).
     """
@@ -142,7 +161,11 @@ def win_matrix(games: Sequence[Game], models: Sequence[str]) -> np.ndarray:
 
 
 def check_wins(wins: Sequence[Sequence[float]], models: Sequence[str]) -> np.ndarray:
-    """Tableau des victoires vérifié : carré, une ligne par modèle, comptes finis et positifs, diagonale nulle."""
+    """Tableau des victoires vérifié : carré, une ligne par modèle, comptes finis et positifs, diagonale nulle.
+
+    Raises:
+        ValueError: l'une de ces conditions manque, ou voir `check_models`.
+    """
     check_models(models)
     try:
         table = np.array(wins, dtype=float)
@@ -165,8 +188,8 @@ def comparable_groups(wins: Sequence[Sequence[float]]) -> list[tuple[int, ...]]:
     Args:
         wins: tableau carré des victoires, supposé vérifié ; toute case positive est un lien de i vers j.
     Source:
-        Ford (1957), Solution of a Ranking Problem from Binary Comparisons : une solution finie existe si et seulement si
-        ce graphe n'a qu'une composante. La fermeture est celle de Warshall (1962).
+        Ford (1957), Solution of a Ranking Problem from Binary Comparisons : une solution finie existe si et seulement
+        si ce graphe n'a qu'une composante. La fermeture est celle de Warshall (1962).
     """
     reaches = np.asarray(wins) > 0
     np.fill_diagonal(reaches, True)
@@ -207,8 +230,8 @@ def fit_bradley_terry(wins: Sequence[Sequence[float]], models: Sequence[str], me
     Raises:
         ValueError: tableau mal formé ; modèle invaincu, sans victoire, ou groupes non reliés : aucune solution finie.
     Source:
-        Bradley et Terry (1952), Rank Analysis of Incomplete Block Designs ; itération : Hunter (2004), MM Algorithms for
-        Generalized Bradley–Terry Models, section 2.
+        Bradley et Terry (1952), Rank Analysis of Incomplete Block Designs ; itération : Hunter (2004), MM Algorithms
+        for Generalized Bradley–Terry Models, section 2.
     """
     table = check_wins(wins, models)
     check_number(mean, "moyenne des cotes")
@@ -231,7 +254,8 @@ def fit_bradley_terry(wins: Sequence[Sequence[float]], models: Sequence[str], me
                      "récoltez-en d'autres.")
 
 
-def games_from_counts(wins: Sequence[Sequence[int]], ties: Sequence[Sequence[int]], models: Sequence[str]) -> list[Game]:
+def games_from_counts(wins: Sequence[Sequence[int]], ties: Sequence[Sequence[int]],
+                      models: Sequence[str]) -> list[Game]:
     """Un duel par vote, à partir de comptes ; l'ordre des duels est celui du tableau, il ne dit rien du temps.
 
     Args:
@@ -255,14 +279,16 @@ def games_from_counts(wins: Sequence[Sequence[int]], ties: Sequence[Sequence[int
 
 
 def bootstrap_bradley_terry(games: Sequence[Game], models: Sequence[str], resamples: int, seed: int) -> np.ndarray:
-    """Cotes de Bradley–Terry de rééchantillons des duels : tableau (resamples, modèles), en points de moyenne 1000.
-
-    Une ligne est faite de nan quand les duels tirés ne donnent pas de cotes finies : le taux de telles lignes se rapporte.
+    """Cotes de Bradley–Terry de rééchantillons des duels, en points de moyenne 1000.
 
     Args:
         games: duels, supposés indépendants ; chaque rééchantillon en tire autant, avec remise.
+        models: noms des modèles, dans l'ordre des colonnes.
         resamples: nombre de rééchantillons.
         seed: graine du tirage, qui fait partie du résultat.
+    Returns:
+        tableau (resamples, modèles) ; une ligne est faite de nan quand les duels tirés ne donnent pas de cotes finies :
+        le taux de telles lignes se rapporte.
     Raises:
         ValueError: aucun duel, aucun rééchantillon, ou duel impossible (voir check_games).
     Source:

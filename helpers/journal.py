@@ -94,7 +94,8 @@ class Journal:
         except (ValueError, KeyError, TypeError) as error:
             raise JudgeError(
                 f"Le journal {self.path.name} est abîmé à la ligne {number} ({error}) : "
-                f"reprenez la version d'origine (git restore), ou refaites-le avec « cours enregistrer {self.path.stem} »."
+                "reprenez la version d'origine (git restore), "
+                f"ou refaites-le avec « cours enregistrer {self.path.stem} »."
             ) from None
         return entry
 
@@ -148,12 +149,18 @@ class JournalTransport(httpx2.BaseTransport):
         self._lock = threading.Lock()
 
     def handle_request(self, request: httpx2.Request) -> httpx2.Response:
-        """Rend la réponse enregistrée ou celle du serveur ; lève JudgeError dans tous les autres cas."""
+        """Rend la réponse enregistrée ou celle du serveur.
+
+        Raises:
+            JudgeError: requête jamais enregistrée, réponse en flux, ou serveur qui ne répond pas comme il le doit.
+        """
         path = request.url.path.removeprefix(httpx2.URL(self.url).path.rstrip("/"))
         content = request.read()
         body = json.loads(content) if content else None
         if body and body.get("stream"):
-            raise JudgeError("Le journal ne sait pas garder une réponse en flux : retirez « stream=True » de la requête.")
+            raise JudgeError(
+                "Le journal ne sait pas garder une réponse en flux : retirez « stream=True » de la requête."
+            )
         occurrence = self._occurrence(request, path, body)
         entry = None if self.mode == "direct" else self.journal.get(path, body, occurrence)
         if entry is None and self.mode == "rejeu":
@@ -191,11 +198,13 @@ class JournalTransport(httpx2.BaseTransport):
         if known:
             return JudgeError(
                 f"Le journal {name} garde {known} tirage(s) de cette requête et la leçon demande le n° {occurrence} : "
-                f"relancez la cellule qui crée le client, ou enregistrez de nouveau avec « cours enregistrer {lesson} »."
+                "relancez la cellule qui crée le client, "
+                f"ou enregistrez de nouveau avec « cours enregistrer {lesson} »."
             )
         return JudgeError(
             f"Cette requête à {path} (modèle {(body or {}).get('model')}) n'a jamais été enregistrée dans {name} : "
-            f"posez-la en direct (COURS_JUGE_MODE=direct, serveur démarré) ou enregistrez-la avec « cours enregistrer {lesson} »."
+            "posez-la en direct (COURS_JUGE_MODE=direct, serveur démarré) "
+            f"ou enregistrez-la avec « cours enregistrer {lesson} »."
         )
 
     def _ask(self, request: httpx2.Request, path: str, body: dict | None, occurrence: int) -> Entry:
@@ -264,10 +273,13 @@ class JournalTransport(httpx2.BaseTransport):
         except (ValueError, KeyError, TypeError):
             reason = ""
         if status in (401, 403):
-            return JudgeError(f"Le juge à {self.url} refuse la clé d'accès ({status}) : donnez la bonne dans COURS_JUGE_CLE.")
+            return JudgeError(
+                f"Le juge à {self.url} refuse la clé d'accès ({status}) : donnez la bonne dans COURS_JUGE_CLE."
+            )
         if status == 404 and reason and str(model) in reason:
             return JudgeError(
-                f"Le serveur à {self.url} ne sert pas le modèle {model!r} : donnez son nom exact dans COURS_JUGE_MODELE."
+                f"Le serveur à {self.url} ne sert pas le modèle {model!r} : "
+                "donnez son nom exact dans COURS_JUGE_MODELE."
             )
         if status == 404:
             return JudgeError(

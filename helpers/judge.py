@@ -97,7 +97,11 @@ def ask_all(create: Callable, requests: Iterable[dict], workers: int = 8) -> lis
 
 
 def source(connection: OpenAI) -> str:
-    """Une phrase qui dit d'où viennent les verdicts que ce client a rendus."""
+    """Une phrase qui dit d'où viennent les verdicts que ce client a rendus.
+
+    Args:
+        connection: client rendu par `client`.
+    """
     transport = connection.transport
     origin = {
         "rejeu": f"rejouées du journal {transport.journal.path.name}",
@@ -124,15 +128,24 @@ def pairwise_request(question: str, first: str, second: str, temperature: float 
                      choices: tuple[str, ...] | None = ("A", "B"), max_tokens: int = 1) -> dict:
     """Compose la requête d'un jugement par paire.
 
-    `first` est montrée sous l'étiquette A, `second` sous l'étiquette B. `prompt` est un modèle de texte
-    qui contient les champs {question}, {first} et {second}.
     Avec `choices`, la réponse est contrainte : le serveur (vLLM) n'autorise que ces textes, et donne les
-    log-probabilités des cinq premiers jetons candidats ; `max_tokens` doit suffire au plus long des choix.
-    Avec `choices=None`, la réponse est un texte libre d'au plus `max_tokens` jetons, à lire par `read_verdict`.
+    log-probabilités des cinq premiers jetons candidats. Sans eux, c'est un texte libre, à lire par `read_verdict`.
 
-    Rend les arguments nommés de `client.chat.completions.create`.
-    Erreurs : TypeError si un texte n'est pas une chaîne, ValueError s'il est vide.
-    Source : Zheng et al. (2023), « Judging LLM-as-a-Judge with MT-Bench and Chatbot Arena », section 3.
+    Args:
+        question: question posée.
+        first, second: réponses, montrées sous les étiquettes A et B.
+        temperature: température du tirage ; 0 pour le jeton le plus probable.
+        model: nom du modèle servi.
+        prompt: modèle de texte qui contient les champs {question}, {first} et {second}.
+        choices: textes permis, ou None pour un texte libre.
+        max_tokens: longueur de la réponse, en jetons ; elle doit suffire au plus long des choix.
+    Returns:
+        les arguments nommés de `client.chat.completions.create`.
+    Raises:
+        TypeError: un texte n'est pas une chaîne.
+        ValueError: un texte est vide.
+    Source:
+        Zheng et al. (2023), Judging LLM-as-a-Judge with MT-Bench and Chatbot Arena, section 3.
     """
     for name, text in (("question", question), ("first", first), ("second", second)):
         if not isinstance(text, str):
@@ -157,9 +170,14 @@ def read_verdict(text: str | None) -> str:
 
     Règle stricte : les passages <think>…</think> sont retirés ; dans la dernière ligne non vide, une seule
     sorte de marque [[A]], [[B]], [[C]] ou [[Égalité]] (casse respectée) donne le verdict.
-    Rend "A", "B", "EGALITE" ou "illisible" : aucune marque, marques contraires, réponse absente ou vide,
-    réflexion mal fermée.
-    Erreur : TypeError si `text` n'est ni une chaîne ni None.
+
+    Args:
+        text: réponse du juge, ou None s'il n'a rien répondu.
+    Returns:
+        "A", "B", "EGALITE", ou "illisible" : aucune marque, marques contraires, réponse absente ou vide, réflexion
+        mal fermée.
+    Raises:
+        TypeError: `text` n'est ni une chaîne ni None.
     """
     if text is None:
         return "illisible"
@@ -176,21 +194,33 @@ def read_verdict(text: str | None) -> str:
 
 
 def read_choice(text: str | None, choices: tuple[str, ...] = ("A", "B")) -> str:
-    """Lit une réponse contrainte : le texte doit être exactement l'un des choix, sinon "illisible".
+    """Lit une réponse contrainte : le texte doit être exactement l'un des choix.
 
     On vérifie même quand le serveur a promis la contrainte : certains serveurs l'ignorent sans le dire.
+
+    Args:
+        text: réponse du juge, ou None s'il n'a rien répondu.
+        choices: textes permis.
+    Returns:
+        le choix, ou "illisible".
     """
     return text if text in choices else "illisible"
 
 
 def choice_logprobs(reply, choices: tuple[str, ...] = ("A", "B")) -> dict[str, float]:
-    """Donne la log-probabilité (naturelle) de chaque choix, lue au premier jeton de la réponse.
+    """Log-probabilité (nats) de chaque choix, lue au premier jeton de la réponse.
 
-    `reply` est une réponse de `client.chat.completions.create` demandée avec logprobs=True. Un choix coupé en
-    plusieurs jetons peut commencer de plusieurs façons (« NO » ou « N ») : on somme les probabilités des
-    premiers jetons qui y mènent. Un choix absent des candidats reçoit -inf : il est moins probable que
-    tous ceux que le serveur a listés.
-    Erreur : ValueError si la réponse n'a pas de log-probabilités, ou si un même jeton mène à deux choix.
+    Un choix coupé en plusieurs jetons peut commencer de plusieurs façons (« NO » ou « N ») : on somme les
+    probabilités des premiers jetons qui y mènent.
+
+    Args:
+        reply: réponse de `client.chat.completions.create`, demandée avec logprobs=True.
+        choices: textes permis.
+    Returns:
+        choix → log-probabilité ; -inf pour un choix absent des candidats, moins probable que tous ceux que le serveur
+        a listés.
+    Raises:
+        ValueError: la réponse n'a pas de log-probabilités, ou un même jeton mène à deux choix.
     """
     logprobs = reply.choices[0].logprobs
     if logprobs is None or not logprobs.content:
@@ -212,14 +242,21 @@ def scoring_request(text: str, *, model: str = MODEL) -> dict:
     Le modèle lit `text` tel quel, sans gabarit de conversation, et rend la log-probabilité de chacun de ses jetons.
     L'API oblige à produire un jeton : il est ignoré.
 
-    Rend les arguments nommés de `client.completions.create`.
-    Erreurs : TypeError si le texte n'est pas une chaîne, ValueError s'il est vide.
-    Source : documentation de vLLM, paramètre `prompt_logprobs`.
+    Args:
+        text: texte à noter.
+        model: nom du modèle servi.
+    Returns:
+        les arguments nommés de `client.completions.create`.
+    Raises:
+        TypeError: le texte n'est pas une chaîne.
+        ValueError: le texte est vide.
+    Source:
+        documentation de vLLM, paramètre `prompt_logprobs`.
     """
     if not isinstance(text, str):
-        raise TypeError(f"Le texte doit être une chaîne, pas {type(text).__name__} ; donner une phrase entière.")
+        raise TypeError(f"Le texte doit être une chaîne, pas {type(text).__name__} ; donnez une phrase entière.")
     if not text:
-        raise ValueError("Le texte est vide, rien à noter ; donner au moins un mot.")
+        raise ValueError("Le texte est vide, rien à noter ; donnez au moins un mot.")
     return {
         "model": model,
         "prompt": text,
@@ -232,11 +269,15 @@ def scoring_request(text: str, *, model: str = MODEL) -> dict:
 def token_logprobs(reply) -> list[float | None]:
     """Log-probabilité (nats) de chaque jeton du texte envoyé par `scoring_request`.
 
-    Le premier élément est None : sans contexte, le modèle ne note pas le premier jeton.
-    Erreur : ValueError si le serveur n'a pas rendu `prompt_logprobs` (ce champ est propre à vLLM).
+    Args:
+        reply: réponse de `client.completions.create`.
+    Returns:
+        une valeur par jeton ; la première est None : sans contexte, le modèle ne note pas le premier jeton.
+    Raises:
+        ValueError: le serveur n'a pas rendu `prompt_logprobs` (ce champ est propre à vLLM).
     """
     entries = getattr(reply.choices[0], "prompt_logprobs", None)
     if not entries:
-        raise ValueError("La réponse n'a pas de prompt_logprobs ; interroger vLLM avec scoring_request.")
+        raise ValueError("La réponse n'a pas de prompt_logprobs ; interrogez vLLM avec scoring_request.")
     # Avec prompt_logprobs à 0, chaque position ne porte qu'un jeton : celui du texte.
     return [entry and next(iter(entry.values()))["logprob"] for entry in entries]

@@ -40,10 +40,10 @@ def check_sequence(values: Iterable, name: str) -> list:
     """
     if isinstance(values, str) or not isinstance(values, Iterable):
         kind = type(values).__name__
-        raise TypeError(f"{name} : une liste est attendue, pas {kind} ; un texte se découpe avec .split().")
+        raise TypeError(f"{name} : une liste est attendue, pas {kind} ; pour un texte, donnez texte.split().")
     values = list(values)
     if not values:
-        raise ValueError(f"{name} : la liste est vide, rien à évaluer ; donner au moins un élément.")
+        raise ValueError(f"{name} : la liste est vide, rien à évaluer ; donnez au moins un élément.")
     return values
 
 
@@ -55,10 +55,10 @@ def log_probability(probability: float) -> float:
         ValueError: hors de [0, 1], ou NaN.
     """
     if not isinstance(probability, Real):
-        raise TypeError(f"Une probabilité est un nombre, pas {probability!r} ; donner un nombre entre 0 et 1.")
+        raise TypeError(f"Une probabilité est un nombre, pas {probability!r} ; donnez un nombre entre 0 et 1.")
     # Écrite ainsi, la comparaison refuse aussi NaN, qui n'est comparable à rien.
     if not 0 <= probability <= 1:
-        raise ValueError(f"Une probabilité est entre 0 et 1, or on a {probability} ; revoir le calcul qui la donne.")
+        raise ValueError(f"Une probabilité est entre 0 et 1, or on a {probability} ; revoyez le calcul qui la donne.")
     return math.log(probability) if probability > 0 else -math.inf
 
 
@@ -72,9 +72,10 @@ def check_logprobs(logprobs: Iterable[float]) -> list[float]:
     values = check_sequence(logprobs, "Log-probabilités")
     for value in values:
         if not isinstance(value, Real):
-            raise TypeError(f"Une log-probabilité est un nombre, pas {value!r} ; retirer les jetons non notés.")
+            raise TypeError(f"Une log-probabilité est un nombre, pas {value!r} ; retirez les jetons non notés.")
         if not value <= 0:
-            raise ValueError(f"Une log-probabilité est négative ou nulle, or on a {value} ; est-ce une probabilité ?")
+            raise ValueError(f"Une log-probabilité est négative ou nulle, or on a {value} ; "
+                             "donnez le logarithme de la probabilité, non la probabilité.")
     return values
 
 
@@ -141,9 +142,9 @@ def bits_per_byte(logprobs: Iterable[float], text: str) -> float:
     """
     values = check_logprobs(logprobs)
     if not isinstance(text, str):
-        raise TypeError(f"Le texte doit être une chaîne, pas {type(text).__name__} ; donner le texte d'origine.")
+        raise TypeError(f"Le texte doit être une chaîne, pas {type(text).__name__} ; donnez le texte d'origine.")
     if not text:
-        raise ValueError("Le texte est vide, aucun octet à compter ; donner le texte que les jetons composent.")
+        raise ValueError("Le texte est vide, aucun octet à compter ; donnez le texte que les jetons composent.")
     return (0.0 - math.fsum(values)) / math.log(2) / len(text.encode("utf-8"))
 
 
@@ -157,7 +158,7 @@ def check_sentence(sentence: Iterable[str]) -> list[str]:
     words = check_sequence(sentence, "Phrase")
     for word in words:
         if not isinstance(word, str):
-            raise TypeError(f"Un mot est un texte, pas {word!r} ; donner la phrase comme une liste de mots.")
+            raise TypeError(f"Un mot est un texte, pas {word!r} ; donnez la phrase comme une liste de mots.")
     return words
 
 
@@ -189,7 +190,7 @@ class BigramModel:
         extra_words: Iterable[str] = (),
     ):
         if not (isinstance(k, Real) and 0 <= k < math.inf):
-            raise ValueError(f"k vaut {k!r} ; le lissage demande un nombre fini, positif ou nul.")
+            raise ValueError(f"k vaut {k!r} ; donnez au lissage un nombre fini, positif ou nul.")
         self.k, self.unk, self.markers = k, unk, markers
         self.vocabulary = {UNKNOWN} if unk else set()
         self.vocabulary.update(check_sentence(extra_words) if extra_words else ())
@@ -201,7 +202,11 @@ class BigramModel:
             self.context_counts.update(words[:-1])
 
     def marked(self, sentence: Iterable[str]) -> list[str]:
-        """Les mots de la phrase, entre `<s>` et `</s>` si le modèle a des marqueurs."""
+        """Les mots de la phrase, entre `<s>` et `</s>` si le modèle a des marqueurs.
+
+        Raises:
+            TypeError, ValueError: voir `check_sentence`.
+        """
         words = check_sentence(sentence)
         return [START, *words, END] if self.markers else words
 
@@ -232,7 +237,7 @@ class BigramModel:
         """
         words = self.marked(tokens)
         if len(words) < 2:
-            raise ValueError("Une phrase d'un seul mot n'a pas de transition ; donner deux mots, ou markers=True.")
+            raise ValueError("Une phrase d'un seul mot n'a pas de transition ; donnez deux mots, ou markers=True.")
         return [self.next_token_prob(prev, word) for prev, word in zip(words, words[1:])]
 
     def perplexity(self, tokens: Iterable[str]) -> float:

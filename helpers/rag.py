@@ -1,7 +1,7 @@
 """Évaluer une réponse appuyée sur des documents : fidélité, rappel des faits, recherche, et les témoins du juge.
 
-Un verdict vaut True (soutenue), False (non soutenue) ou None (omis ou illisible). None n'est jamais compté comme un échec
-ni comme un succès : il est compté à part.
+Un verdict vaut True (soutenue), False (non soutenue) ou None (omis ou illisible). None n'est jamais compté comme un
+échec ni comme un succès : il est compté à part.
 """
 
 import math
@@ -18,14 +18,16 @@ def support_request(claim: str, documents: Sequence[str], prompt: str, *, model:
                     choices: tuple[str, str] = ("OUI", "NON"), max_tokens: int = 4) -> dict:
     """Compose la requête qui demande si les documents soutiennent une affirmation.
 
-    La réponse est contrainte à l'un des deux choix (oui d'abord), et vient avec ses log-probabilités ; `max_tokens` doit
-    suffire au plus long des choix, car « OUI » peut être coupé en plusieurs jetons.
+    La réponse est contrainte à l'un des deux choix (oui d'abord), et vient avec ses log-probabilités.
 
     Args:
         claim: une affirmation, une phrase.
         documents: textes du contexte, dans l'ordre où ils sont montrés.
         prompt: modèle de texte qui contient les champs {documents} et {claim}.
         model: nom du modèle servi.
+        choices: les deux réponses permises, oui d'abord.
+        max_tokens: longueur de la réponse, en jetons ; elle doit suffire au plus long des choix, car « OUI » peut être
+            coupé en plusieurs jetons.
     Returns:
         les arguments nommés de `client.chat.completions.create`.
     Raises:
@@ -213,7 +215,8 @@ def roc_points(truths: Sequence[bool], scores: Sequence[float]) -> list[tuple[fl
     positives = sum(truths)
     negatives = len(truths) - positives
     if positives == 0 or negatives == 0:
-        raise ValueError("il faut des témoins vrais et des témoins faux : sans les deux, la courbe n'est pas définie.")
+        raise ValueError("témoins d'une seule sorte, la courbe n'est pas définie : "
+                         "donnez des témoins vrais et des témoins faux.")
     points = [(math.inf, 0.0, 0.0)]
     for threshold in sorted(set(scores), reverse=True):
         accepted = [truth for truth, score in zip(truths, scores) if score >= threshold]
@@ -222,14 +225,23 @@ def roc_points(truths: Sequence[bool], scores: Sequence[float]) -> list[tuple[fl
 
 
 def area_under(points: Sequence[tuple[float, float, float]]) -> float:
-    """Aire sous la courbe ROC, par trapèzes : la chance qu'un témoin vrai ait un meilleur score qu'un faux (égalité : 1/2)."""
+    """Aire sous la courbe ROC, par trapèzes, entre 0 et 1.
+
+    C'est la chance qu'un témoin vrai ait un meilleur score qu'un faux (égalité : 1/2).
+
+    Args:
+        points: points que rend `roc_points`.
+    """
     return sum((x2 - x1) * (y1 + y2) / 2 for (_, x1, y1), (_, x2, y2) in zip(points, points[1:]))
 
 
 def best_threshold(truths: Sequence[bool], scores: Sequence[float]) -> float:
     """Seuil qui maximise sensibilité + spécificité, placé à mi-chemin du score suivant ; à égalité, le plus strict.
 
-    Source : Youden (1950), Index for Rating Diagnostic Tests.
+    Raises:
+        ValueError: voir `roc_points`.
+    Source:
+        Youden (1950), Index for Rating Diagnostic Tests.
     """
     points = roc_points(truths, scores)[1:]
     best = max(range(len(points)), key=lambda i: points[i][2] - points[i][1])
@@ -248,9 +260,10 @@ def fact_words(text: str) -> list[str]:
 
 
 def fact_in_answer(keywords: Sequence[str], answer: str) -> bool:
-    """Tous les mots-clés sont-ils dans la réponse, en mots entiers ? Un mot-clé de plusieurs mots doit y être d'un bloc.
+    """Dit si tous les mots-clés sont dans la réponse, en mots entiers.
 
-    La règle ne comprend rien : une négation, un synonyme ou un pluriel lui échappent.
+    Un mot-clé de plusieurs mots doit y être d'un bloc. La règle ne comprend rien : une négation, un synonyme ou un
+    pluriel lui échappent.
 
     Raises:
         ValueError: aucun mot-clé, ou un mot-clé sans lettre ni chiffre (il serait trouvé partout).
@@ -265,7 +278,14 @@ def fact_in_answer(keywords: Sequence[str], answer: str) -> bool:
 
 
 def fact_recall(facts: Sequence[Sequence[str]], answer: str) -> float:
-    """Part des faits attendus que la réponse contient, entre 0 et 1 ; nan si aucun fait n'est attendu."""
+    """Part des faits attendus que la réponse contient, entre 0 et 1 ; nan si aucun fait n'est attendu.
+
+    Args:
+        facts: mots-clés de chaque fait.
+        answer: texte de la réponse.
+    Raises:
+        ValueError: voir `fact_in_answer`.
+    """
     if not facts:
         return math.nan
     return sum(fact_in_answer(keywords, answer) for keywords in facts) / len(facts)
@@ -300,7 +320,8 @@ def recall_at_k(ranking: Sequence[str], relevance: Mapping[str, float], k: int) 
 def dcg(gains: Sequence[float]) -> float:
     """Gain cumulé actualisé : somme des gains, chacun divisé par log2(rang + 1), le premier rang valant 1.
 
-    Source : Järvelin et Kekäläinen (2002) pour l'idée ; la remise log2(rang + 1) est celle de scikit-learn.
+    Source:
+        Järvelin et Kekäläinen (2002) pour l'idée ; la remise log2(rang + 1) est celle de scikit-learn.
     """
     return sum(gain / math.log2(rank + 1) for rank, gain in enumerate(gains, start=1))
 

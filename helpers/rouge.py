@@ -15,7 +15,15 @@ from helpers.tokens import Signature, check_tokens
 
 @dataclass(frozen=True)
 class RougeScore:
-    """Précision, rappel et F-mesure entre 0 et 1, avec les comptes dont ils viennent et le β de la F-mesure."""
+    """Précision, rappel et F-mesure entre 0 et 1, avec les comptes dont ils viennent.
+
+    Args:
+        precision, recall, fmeasure: entre 0 et 1.
+        beta: poids du rappel dans la F-mesure.
+        matches: n-grammes ou mots communs.
+        reference_total, candidate_total: n-grammes ou mots de chaque texte.
+        signature: réglages du score.
+    """
 
     precision: float
     recall: float
@@ -35,10 +43,17 @@ class RougeScore:
 def f_measure(precision: float, recall: float, beta: float = 1.0) -> float:
     """F-mesure : moyenne harmonique pondérée, où le rappel compte β fois plus que la précision ; 0 si l'un est nul.
 
-    Lève ValueError si β n'est pas un nombre fini et positif. Source : Lin (2004), équation 4.
+    Args:
+        precision, recall: entre 0 et 1.
+        beta: poids du rappel, fini et positif.
+    Raises:
+        ValueError: β n'est pas un nombre fini et positif.
+    Source:
+        Lin (2004), équation 4.
     """
     if not 0 < beta < math.inf:
-        raise ValueError(f"β : nombre fini et positif attendu, {beta!r} reçu ; 1 pèse précision et rappel également.")
+        raise ValueError(f"β : nombre fini et positif attendu, {beta!r} reçu ; "
+                         "donnez 1 pour peser également précision et rappel.")
     if precision == 0 or recall == 0:
         return 0.0
     return (1 + beta**2) * precision * recall / (recall + beta**2 * precision)
@@ -46,7 +61,16 @@ def f_measure(precision: float, recall: float, beta: float = 1.0) -> float:
 
 def score_from_matches(matches: int, reference_total: int, candidate_total: int, beta: float,
                        signature: Signature) -> RougeScore:
-    """Assemble précision, rappel et F-mesure à partir des comptes ; un total nul donne 0."""
+    """Assemble précision, rappel et F-mesure à partir des comptes ; un total nul donne 0.
+
+    Args:
+        matches: n-grammes ou mots communs.
+        reference_total, candidate_total: n-grammes ou mots de chaque texte.
+        beta: poids du rappel dans la F-mesure.
+        signature: réglages du score, gardés tels quels.
+    Raises:
+        ValueError: voir `f_measure`.
+    """
     precision = matches / candidate_total if candidate_total else 0.0
     recall = matches / reference_total if reference_total else 0.0
     fmeasure = f_measure(precision, recall, beta)
@@ -57,8 +81,16 @@ def rouge_n(reference: list[str], candidate: list[str], n: int = 1, beta: float 
             tokenization: str = "non précisée") -> RougeScore:
     """ROUGE-N entre deux textes découpés : n-grammes communs, comptés au plus autant de fois que dans chaque texte.
 
-    Lève TypeError si un texte n'est pas une liste de chaînes, ValueError si n ou β ne convient pas.
-    Source : Lin (2004), section 2.
+    Args:
+        reference, candidate: mots de chaque texte, la référence d'abord.
+        n: ordre, en mots.
+        beta: poids du rappel dans la F-mesure.
+        tokenization: nom de la découpe, pour la signature seulement.
+    Raises:
+        TypeError: un texte n'est pas une liste de chaînes.
+        ValueError: n ou β ne convient pas.
+    Source:
+        Lin (2004), section 2.
     """
     check_tokens(reference, "référence")
     check_tokens(candidate, "candidat")
@@ -69,10 +101,16 @@ def rouge_n(reference: list[str], candidate: list[str], n: int = 1, beta: float 
 
 
 def lcs_table(first: list[str], second: list[str]) -> list[list[int]]:
-    """Table des plus longues sous-séquences communes : table[i][j] est leur longueur pour first[:i] et second[:j].
+    """Table des plus longues sous-séquences communes, de forme (len(first) + 1, len(second) + 1).
 
-    Lève TypeError si un texte n'est pas une liste de chaînes. Coût : len(first) × len(second).
-    Source : Lin (2004), section 3.
+    Le calcul coûte len(first) × len(second) comparaisons.
+
+    Returns:
+        table[i][j] est la longueur, en mots, pour first[:i] et second[:j].
+    Raises:
+        TypeError: un texte n'est pas une liste de chaînes.
+    Source:
+        Lin (2004), section 3.
     """
     check_tokens(first, "premier texte")
     check_tokens(second, "second texte")
@@ -87,7 +125,13 @@ def lcs_table(first: list[str], second: list[str]) -> list[list[int]]:
 
 
 def lcs_length(first: list[str], second: list[str]) -> int:
-    """Longueur, en mots, de la plus longue sous-séquence commune : mêmes mots, même ordre, trous permis."""
+    """Longueur, en mots, de la plus longue sous-séquence commune : mêmes mots, même ordre, trous permis.
+
+    Raises:
+        TypeError: un texte n'est pas une liste de chaînes.
+    Source:
+        Lin (2004), section 3.
+    """
     return lcs_table(first, second)[-1][-1]
 
 
@@ -95,8 +139,15 @@ def rouge_l(reference: list[str], candidate: list[str], beta: float = 1.0,
             tokenization: str = "non précisée") -> RougeScore:
     """ROUGE-L entre deux textes découpés : la plus longue sous-séquence commune, rapportée à chaque longueur.
 
-    Lève TypeError si un texte n'est pas une liste de chaînes, ValueError si β ne convient pas.
-    Source : Lin (2004), équations 2 à 4.
+    Args:
+        reference, candidate: mots de chaque texte, la référence d'abord.
+        beta: poids du rappel dans la F-mesure.
+        tokenization: nom de la découpe, pour la signature seulement.
+    Raises:
+        TypeError: un texte n'est pas une liste de chaînes.
+        ValueError: β ne convient pas.
+    Source:
+        Lin (2004), équations 2 à 4.
     """
     check_tokens(reference, "référence")
     check_tokens(candidate, "candidat")
@@ -108,7 +159,10 @@ def rouge_l(reference: list[str], candidate: list[str], beta: float = 1.0,
 def lcs_positions(reference: list[str], candidate: list[str]) -> list[int]:
     """Positions, dans la référence, d'une plus longue sous-séquence commune, en ordre croissant.
 
-    Plusieurs peuvent exister ; le départage est celui de rouge-score, pour que l'union ci-dessous soit la même.
+    Plusieurs peuvent exister ; le départage est celui de rouge-score, pour que l'union de `rouge_lsum` soit la même.
+
+    Raises:
+        TypeError: un texte n'est pas une liste de chaînes.
     """
     table = lcs_table(reference, candidate)
     i, j, positions = len(reference), len(candidate), []
@@ -124,22 +178,37 @@ def lcs_positions(reference: list[str], candidate: list[str]) -> list[int]:
 
 
 def check_sentences(sentences: list[list[str]], name: str) -> None:
-    """Vérifie que `sentences` est une liste de phrases découpées. Lève TypeError sinon ; `name` sert au message."""
+    """Vérifie que `sentences` est une liste de phrases découpées.
+
+    Args:
+        sentences: phrases, chacune une liste de mots.
+        name: nom de l'argument, pour le message.
+    Raises:
+        TypeError: ce n'est pas une liste, ou une phrase n'est pas une liste de chaînes.
+    """
     if not isinstance(sentences, (list, tuple)):
         raise TypeError(f"{name} : liste de phrases découpées attendue, {type(sentences).__name__} reçu ; "
-                        "passer sentence_tokens(texte).")
+                        "passez sentence_tokens(texte).")
     for number, sentence in enumerate(sentences, start=1):
         check_tokens(sentence, f"{name}, phrase {number}")
 
 
 def rouge_lsum(reference: list[list[str]], candidate: list[list[str]], beta: float = 1.0,
                tokenization: str = "non précisée") -> RougeScore:
-    """ROUGE-Lsum entre deux textes, donnés chacun comme liste de phrases découpées (voir `sentence_tokens`).
+    """ROUGE-Lsum entre deux textes, donnés chacun comme liste de phrases découpées.
 
     Chaque phrase de la référence est comparée à toutes celles du candidat ; les mots qui entrent dans au moins une
     sous-séquence commune s'unissent. Un mot compte au plus autant de fois que dans chaque texte.
-    Lève TypeError si une phrase n'est pas une liste de chaînes, ValueError si β ne convient pas.
-    Source : Lin (2004), section 3.2, avec le plafond du programme ROUGE-1.5.5.
+
+    Args:
+        reference, candidate: phrases découpées de chaque texte (voir `sentence_tokens`), la référence d'abord.
+        beta: poids du rappel dans la F-mesure.
+        tokenization: nom de la découpe, pour la signature seulement.
+    Raises:
+        TypeError: une phrase n'est pas une liste de chaînes.
+        ValueError: β ne convient pas.
+    Source:
+        Lin (2004), section 3.2, avec le plafond du programme ROUGE-1.5.5.
     """
     check_sentences(reference, "référence")
     check_sentences(candidate, "candidat")

@@ -24,6 +24,12 @@ class Signature:
     """Réglages qui rendent un score reproductible : métrique, réglages, découpe.
 
     Les versions sont un attribut, pour les rapports. Elles ne s'impriment pas et ne comptent pas dans l'égalité.
+
+    Args:
+        metric: nom de la métrique, tel qu'il s'imprime (« BLEU-4 »).
+        settings: réglages de la métrique, en une phrase sans verbe.
+        tokenization: découpe des textes en mots.
+        versions: couples (logiciel, version) dont la découpe dépend.
     """
 
     metric: str
@@ -36,27 +42,36 @@ class Signature:
 
 
 def check_tokens(tokens: list[str], name: str) -> None:
-    """Vérifie que `tokens` est une liste (ou un tuple) de chaînes ; `name` sert au message.
+    """Vérifie que `tokens` est une liste (ou un tuple) de chaînes.
 
     Une liste vide est admise : chaque métrique dit ce qu'elle en fait.
-    Lève TypeError pour une chaîne, pour un autre type, ou pour un jeton qui n'est pas une chaîne.
+
+    Args:
+        tokens: texte découpé, une chaîne par mot.
+        name: nom de l'argument, pour le message.
+    Raises:
+        TypeError: une chaîne, un autre type, ou un jeton qui n'est pas une chaîne.
     """
     if not isinstance(tokens, (list, tuple)):
-        raise TypeError(f"{name} : liste de mots attendue, {type(tokens).__name__} reçu ; découper d'abord le texte, "
+        raise TypeError(f"{name} : liste de mots attendue, {type(tokens).__name__} reçu ; découpez d'abord le texte, "
                         "par exemple avec french_words(texte).")
     for token in tokens:
         if not isinstance(token, str):
-            raise TypeError(f"{name} : le jeton {token!r} n'est pas une chaîne ; convertir chaque jeton avec str.")
+            raise TypeError(f"{name} : le jeton {token!r} n'est pas une chaîne ; convertissez chaque jeton avec str.")
 
 
 def normalize(text: str) -> str:
-    """Rend `text` en forme NFC, avec une seule apostrophe, la droite.
+    """Texte en forme NFC, avec une seule apostrophe, la droite.
 
-    Lève TypeError si `text` n'est pas une chaîne.
-    Source : Unicode Standard Annex 15 (formes de normalisation).
+    Args:
+        text: texte entier, non découpé.
+    Raises:
+        TypeError: `text` n'est pas une chaîne.
+    Source:
+        Unicode Standard Annex 15 (formes de normalisation).
     """
     if not isinstance(text, str):
-        raise TypeError(f"texte : chaîne attendue, {type(text).__name__} reçu ; passer le texte entier, non découpé.")
+        raise TypeError(f"texte : chaîne attendue, {type(text).__name__} reçu ; passez le texte entier, non découpé.")
     text = unicodedata.normalize("NFC", text)
     for apostrophe in APOSTROPHES:
         text = text.replace(apostrophe, "'")
@@ -67,7 +82,13 @@ def french_words(text: str) -> list[str]:
     """Mots de `text` en minuscules : lettres accentuées, « œ » et nombres décimaux restent entiers.
 
     L'apostrophe et le trait d'union séparent (« l'été » donne « l », « été ») ; la ponctuation disparaît.
-    Un texte vide donne une liste vide. Lève TypeError si `text` n'est pas une chaîne.
+
+    Args:
+        text: texte entier, non découpé.
+    Returns:
+        les mots, dans l'ordre du texte ; une liste vide pour un texte vide.
+    Raises:
+        TypeError: `text` n'est pas une chaîne.
     """
     return FRENCH_PATTERN.findall(normalize(text).lower())
 
@@ -75,19 +96,31 @@ def french_words(text: str) -> list[str]:
 def ascii_words(text: str) -> list[str]:
     """Découpe par défaut de rouge-score, sans racinisation : à ne pas employer en français.
 
-    Toute lettre accentuée y est un séparateur. Lève TypeError si `text` n'est pas une chaîne.
-    Source : rouge-score, module tokenize (motif `[^a-z0-9]+`).
+    Toute lettre accentuée y est un séparateur.
+
+    Args:
+        text: texte entier, non découpé.
+    Raises:
+        TypeError: `text` n'est pas une chaîne.
+    Source:
+        rouge-score, module tokenize (motif `[^a-z0-9]+`).
     """
     if not isinstance(text, str):
-        raise TypeError(f"texte : chaîne attendue, {type(text).__name__} reçu ; passer le texte entier, non découpé.")
+        raise TypeError(f"texte : chaîne attendue, {type(text).__name__} reçu ; passez le texte entier, non découpé.")
     return ASCII_PATTERN.findall(text.lower())
 
 
 def sentence_tokens(text: str, tokenizer=french_words) -> list[list[str]]:
-    """Phrases de `text`, une par ligne, chacune découpée par `tokenizer` ; les lignes vides sont ôtées.
+    """Phrases de `text`, une par ligne, chacune découpée en mots ; les lignes vides sont ôtées.
 
-    Lève TypeError si `text` n'est pas une chaîne.
+    Args:
+        text: texte entier, une phrase par ligne.
+        tokenizer: fonction qui découpe une phrase en mots.
+    Returns:
+        une liste de mots par phrase.
+    Raises:
+        TypeError: `text` n'est pas une chaîne.
     """
     if not isinstance(text, str):
-        raise TypeError(f"texte : chaîne attendue, {type(text).__name__} reçu ; passer le texte entier, non découpé.")
+        raise TypeError(f"texte : chaîne attendue, {type(text).__name__} reçu ; passez le texte entier, non découpé.")
     return [tokenizer(line) for line in text.split("\n") if line]

@@ -90,14 +90,14 @@ def test_phrases_par_lignes(text, expected):
 @pytest.mark.parametrize("value", [None, 3, float("nan"), b"octets", ["déjà", "découpé"]], ids=repr)
 def test_texte_exige(function, value):
     """Autre chose qu'une chaîne : une phrase française, cause et réparation."""
-    with pytest.raises(TypeError, match="chaîne attendue, .* reçu ; passer"):
+    with pytest.raises(TypeError, match="chaîne attendue, .* reçu ; passez"):
         function(value)
 
 
 @pytest.mark.parametrize(
     ("tokens", "message"),
     [
-        pytest.param("le chat", "liste de mots attendue, str reçu ; découper", id="BLEU-14"),
+        pytest.param("le chat", "liste de mots attendue, str reçu ; découpez", id="BLEU-14"),
         pytest.param(None, "liste de mots attendue, NoneType reçu", id="rien"),
         pytest.param({"le", "chat"}, "liste de mots attendue, set reçu", id="ensemble"),
         pytest.param(["le", float("nan")], "le jeton nan n'est pas une chaîne", id="nan"),

@@ -69,17 +69,17 @@ for successes, total in ((6, 6), (60, 60), (600, 600)):
 def check_tokens(tokens: list[str], name: str) -> None:
     """Vérifie que `tokens` est une liste (ou un tuple) de chaînes ; `name` sert au message."""
     if not isinstance(tokens, (list, tuple)):
-        raise TypeError(f"{name} : liste de mots attendue, {type(tokens).__name__} reçu ; découper d'abord le texte, "
+        raise TypeError(f"{name} : liste de mots attendue, {type(tokens).__name__} reçu ; découpez d'abord le texte, "
                         "par exemple avec french_words(texte).")
     for token in tokens:
         if not isinstance(token, str):
-            raise TypeError(f"{name} : le jeton {token!r} n'est pas une chaîne ; convertir chaque jeton avec str.")
+            raise TypeError(f"{name} : le jeton {token!r} n'est pas une chaîne ; convertissez chaque jeton avec str.")
 
 
 def check_order(n: int, name: str) -> None:
     """Vérifie qu'un ordre de n-grammes est un entier d'au moins 1."""
     if not isinstance(n, int) or n < 1:
-        raise ValueError(f"{name} : entier d'au moins 1 attendu, {n!r} reçu ; les ordres usuels vont de 1 à 4.")
+        raise ValueError(f"{name} : entier d'au moins 1 attendu, {n!r} reçu ; donnez un ordre usuel, de 1 à 4.")
 
 
 def ngrams(tokens: list[str], n: int) -> Counter:
@@ -119,16 +119,16 @@ def check_references(references: list[list[str]]) -> None:
     """Vérifie que `references` est une liste non vide de listes de mots non vides."""
     if not isinstance(references, (list, tuple)):
         raise TypeError(f"références : liste de listes de mots attendue, {type(references).__name__} reçu ; "
-                        "écrire [reference] même quand il n'y en a qu'une.")
+                        "écrivez [reference] même quand il n'y en a qu'une.")
     if not references:
-        raise ValueError("références : la liste est vide ; donner au moins une référence par candidat.")
+        raise ValueError("références : la liste est vide ; donnez au moins une référence par candidat.")
     for number, reference in enumerate(references, start=1):
         if isinstance(reference, str):
-            raise TypeError(f"références : l'élément {number} est une chaîne, pas une liste de mots ; découper chaque "
-                            "référence et écrire [reference] même quand il n'y en a qu'une.")
+            raise TypeError(f"références : l'élément {number} est une chaîne, pas une liste de mots ; découpez chaque "
+                            "référence et écrivez [reference] même quand il n'y en a qu'une.")
         check_tokens(reference, f"référence {number}")
         if not reference:
-            raise ValueError(f"référence {number} : elle est vide, rien à comparer ; l'ôter ou la remplir.")
+            raise ValueError(f"référence {number} : elle est vide, rien à comparer ; ôtez-la ou remplissez-la.")
 
 
 def modified_precision(candidate: list[str], references: list[list[str]], n: int) -> tuple[int, int]:
@@ -207,7 +207,7 @@ def brevity_penalty(candidate_length: int, reference_length: int) -> float:
     """Pénalité de brièveté, entre 0 et 1 : 1 si c > r, exp(1 - r/c) sinon, 0 si le candidat est vide."""
     if not (candidate_length >= 0 and reference_length >= 0):
         raise ValueError(f"longueurs : {candidate_length!r} et {reference_length!r} reçus ; "
-                         "donner deux nombres de mots, positifs ou nuls.")
+                         "donnez deux nombres de mots, positifs ou nuls.")
     if candidate_length == 0:
         return 0.0
     if candidate_length > reference_length:
@@ -260,13 +260,13 @@ def smoothed_precisions(overlaps: list[int], totals: list[int], smoothing: str) 
         return [overlap / total if total else 0.0 for overlap, total in zip(overlaps, totals)]
     if smoothing == "method1":
         return [(overlap or EPSILON) / max(total, 1) for overlap, total in zip(overlaps, totals)]
-    raise ValueError(f"lissage : {smoothing!r} inconnu ; choisir « none » ou « method1 ».")
+    raise ValueError(f"lissage : {smoothing!r} inconnu ; choisissez « none » ou « method1 ».")
 
 
 def geometric_mean(values: list[float]) -> float:
     """Moyenne géométrique de nombres positifs ; 0 dès qu'un nombre est nul."""
     if not values:
-        raise ValueError("moyenne géométrique : aucune valeur reçue ; donner au moins un ordre de n-grammes.")
+        raise ValueError("moyenne géométrique : aucune valeur reçue ; donnez au moins un ordre de n-grammes.")
     if min(values) == 0:
         return 0.0
     return math.exp(math.fsum(math.log(value) for value in values) / len(values))
@@ -618,10 +618,10 @@ def corpus_bleu(candidates: list[list[str]], references: list[list[list[str]]], 
                 smoothing: str = "none", tokenization: str = "non précisée") -> BleuScore:
     """BLEU d'un corpus : les comptes et les longueurs s'ajoutent, puis le score se calcule une seule fois."""
     if not isinstance(candidates, (list, tuple)) or not isinstance(references, (list, tuple)):
-        raise TypeError("corpus : deux listes attendues, les candidats découpés et leurs listes de références.")
+        raise TypeError("corpus : deux listes attendues ; donnez les candidats découpés et leurs listes de références.")
     if not candidates or len(candidates) != len(references):
         raise ValueError(f"corpus : {len(candidates)} candidats et {len(references)} listes de références ; "
-                         "en donner autant, et au moins une.")
+                         "donnez-en autant, et au moins une.")
     scores = []
     for number, (candidate, its_references) in enumerate(zip(candidates, references), start=1):
         try:
@@ -723,7 +723,7 @@ FRENCH_PATTERN = re.compile(r"[^\W_]+(?:(?<=\d)[.,](?=\d)[^\W_]+)*")
 def normalize(text: str) -> str:
     """Rend `text` en forme NFC, avec une seule apostrophe, la droite."""
     if not isinstance(text, str):
-        raise TypeError(f"texte : chaîne attendue, {type(text).__name__} reçu ; passer le texte entier, non découpé.")
+        raise TypeError(f"texte : chaîne attendue, {type(text).__name__} reçu ; passez le texte entier, non découpé.")
     text = unicodedata.normalize("NFC", text)
     for apostrophe in APOSTROPHES:
         text = text.replace(apostrophe, "'")

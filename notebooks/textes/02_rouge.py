@@ -56,7 +56,8 @@ from helpers.tokens import FRENCH_WORDS, Signature, check_tokens, french_words
 def f_measure(precision: float, recall: float, beta: float = 1.0) -> float:
     """F-mesure : moyenne harmonique pondérée, où le rappel compte β fois plus que la précision ; 0 si l'un est nul."""
     if not 0 < beta < math.inf:
-        raise ValueError(f"β : nombre fini et positif attendu, {beta!r} reçu ; 1 pèse précision et rappel également.")
+        raise ValueError(f"β : nombre fini et positif attendu, {beta!r} reçu ; "
+                         "donnez 1 pour peser également précision et rappel.")
     if precision == 0 or recall == 0:
         return 0.0
     return (1 + beta**2) * precision * recall / (recall + beta**2 * precision)
@@ -292,7 +293,7 @@ def lcs_positions(reference: list[str], candidate: list[str]) -> list[int]:
 def sentence_tokens(text: str, tokenizer=french_words) -> list[list[str]]:
     """Phrases de `text`, une par ligne, chacune découpée par `tokenizer` ; les lignes vides sont ôtées."""
     if not isinstance(text, str):
-        raise TypeError(f"texte : chaîne attendue, {type(text).__name__} reçu ; passer le texte entier, non découpé.")
+        raise TypeError(f"texte : chaîne attendue, {type(text).__name__} reçu ; passez le texte entier, non découpé.")
     return [tokenizer(line) for line in text.split("\n") if line]
 
 # %%
@@ -300,7 +301,7 @@ def check_sentences(sentences: list[list[str]], name: str) -> None:
     """Vérifie que `sentences` est une liste de phrases découpées."""
     if not isinstance(sentences, (list, tuple)):
         raise TypeError(f"{name} : liste de phrases découpées attendue, {type(sentences).__name__} reçu ; "
-                        "passer sentence_tokens(texte).")
+                        "passez sentence_tokens(texte).")
     for number, sentence in enumerate(sentences, start=1):
         check_tokens(sentence, f"{name}, phrase {number}")
 
@@ -357,7 +358,7 @@ ASCII_PATTERN = re.compile(r"[a-z0-9]+")
 def ascii_words(text: str) -> list[str]:
     """Découpe par défaut de rouge-score, sans racinisation : à ne pas employer en français."""
     if not isinstance(text, str):
-        raise TypeError(f"texte : chaîne attendue, {type(text).__name__} reçu ; passer le texte entier, non découpé.")
+        raise TypeError(f"texte : chaîne attendue, {type(text).__name__} reçu ; passez le texte entier, non découpé.")
     return ASCII_PATTERN.findall(text.lower())
 
 

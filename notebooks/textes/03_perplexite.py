@@ -76,19 +76,19 @@ print(f"inverse de la moyenne arithmétique : {1 / arithmetic_mean:.4f}")
 def check_sequence(values, name):
     if isinstance(values, str) or not isinstance(values, Iterable):
         kind = type(values).__name__
-        raise TypeError(f"{name} : une liste est attendue, pas {kind} ; un texte se découpe avec .split().")
+        raise TypeError(f"{name} : une liste est attendue, pas {kind} ; pour un texte, donnez texte.split().")
     values = list(values)
     if not values:
-        raise ValueError(f"{name} : la liste est vide, rien à évaluer ; donner au moins un élément.")
+        raise ValueError(f"{name} : la liste est vide, rien à évaluer ; donnez au moins un élément.")
     return values
 
 
 def log_probability(probability):
     if not isinstance(probability, Real):
-        raise TypeError(f"Une probabilité est un nombre, pas {probability!r} ; donner un nombre entre 0 et 1.")
+        raise TypeError(f"Une probabilité est un nombre, pas {probability!r} ; donnez un nombre entre 0 et 1.")
     # Écrite ainsi, la comparaison refuse aussi NaN, qui n'est comparable à rien.
     if not 0 <= probability <= 1:
-        raise ValueError(f"Une probabilité est entre 0 et 1, or on a {probability} ; revoir le calcul qui la donne.")
+        raise ValueError(f"Une probabilité est entre 0 et 1, or on a {probability} ; revoyez le calcul qui la donne.")
     return math.log(probability) if probability > 0 else -math.inf
 
 
@@ -96,9 +96,10 @@ def check_logprobs(logprobs):
     values = check_sequence(logprobs, "Log-probabilités")
     for value in values:
         if not isinstance(value, Real):
-            raise TypeError(f"Une log-probabilité est un nombre, pas {value!r} ; retirer les jetons non notés.")
+            raise TypeError(f"Une log-probabilité est un nombre, pas {value!r} ; retirez les jetons non notés.")
         if not value <= 0:
-            raise ValueError(f"Une log-probabilité est négative ou nulle, or on a {value} ; est-ce une probabilité ?")
+            raise ValueError(f"Une log-probabilité est négative ou nulle, or on a {value} ; "
+                             "donnez le logarithme de la probabilité, non la probabilité.")
     return values
 
 
@@ -219,7 +220,7 @@ def check_sentence(sentence):
     words = check_sequence(sentence, "Phrase")
     for word in words:
         if not isinstance(word, str):
-            raise TypeError(f"Un mot est un texte, pas {word!r} ; donner la phrase comme une liste de mots.")
+            raise TypeError(f"Un mot est un texte, pas {word!r} ; donnez la phrase comme une liste de mots.")
     return words
 
 
@@ -244,7 +245,7 @@ for (prev, word), count in counts.items():
 class BigramModel:
     def __init__(self, sentences, k=0.01, unk=True, markers=False, extra_words=()):
         if not (isinstance(k, Real) and 0 <= k < math.inf):
-            raise ValueError(f"k vaut {k!r} ; le lissage demande un nombre fini, positif ou nul.")
+            raise ValueError(f"k vaut {k!r} ; donnez au lissage un nombre fini, positif ou nul.")
         self.k, self.unk, self.markers = k, unk, markers
         self.vocabulary = {UNKNOWN} if unk else set()
         self.vocabulary.update(check_sentence(extra_words) if extra_words else ())
@@ -272,7 +273,7 @@ class BigramModel:
     def token_probabilities(self, tokens):
         words = self.marked(tokens)
         if len(words) < 2:
-            raise ValueError("Une phrase d'un seul mot n'a pas de transition ; donner deux mots, ou markers=True.")
+            raise ValueError("Une phrase d'un seul mot n'a pas de transition ; donnez deux mots, ou markers=True.")
         return [self.next_token_prob(prev, word) for prev, word in zip(words, words[1:])]
 
     def perplexity(self, tokens):
@@ -507,9 +508,9 @@ plots.show(
 def bits_per_byte(logprobs, text):
     values = check_logprobs(logprobs)
     if not isinstance(text, str):
-        raise TypeError(f"Le texte doit être une chaîne, pas {type(text).__name__} ; donner le texte d'origine.")
+        raise TypeError(f"Le texte doit être une chaîne, pas {type(text).__name__} ; donnez le texte d'origine.")
     if not text:
-        raise ValueError("Le texte est vide, aucun octet à compter ; donner le texte que les jetons composent.")
+        raise ValueError("Le texte est vide, aucun octet à compter ; donnez le texte que les jetons composent.")
     return (0.0 - math.fsum(values)) / math.log(2) / len(text.encode("utf-8"))
 
 
@@ -559,9 +560,9 @@ print("mêmes mots dans les deux phrases :", first == second)
 # %%
 def scoring_request(text, *, model=MODEL):
     if not isinstance(text, str):
-        raise TypeError(f"Le texte doit être une chaîne, pas {type(text).__name__} ; donner une phrase entière.")
+        raise TypeError(f"Le texte doit être une chaîne, pas {type(text).__name__} ; donnez une phrase entière.")
     if not text:
-        raise ValueError("Le texte est vide, rien à noter ; donner au moins un mot.")
+        raise ValueError("Le texte est vide, rien à noter ; donnez au moins un mot.")
     return {
         "model": model,
         "prompt": text,
@@ -574,7 +575,7 @@ def scoring_request(text, *, model=MODEL):
 def token_logprobs(reply):
     entries = getattr(reply.choices[0], "prompt_logprobs", None)
     if not entries:
-        raise ValueError("La réponse n'a pas de prompt_logprobs ; interroger vLLM avec scoring_request.")
+        raise ValueError("La réponse n'a pas de prompt_logprobs ; interrogez vLLM avec scoring_request.")
     # Avec prompt_logprobs à 0, chaque position ne porte qu'un jeton : celui du texte.
     return [entry and next(iter(entry.values()))["logprob"] for entry in entries]
 

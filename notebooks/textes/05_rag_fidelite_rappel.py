@@ -361,7 +361,8 @@ def roc_points(truths, scores):
     positives = sum(truths)
     negatives = len(truths) - positives
     if positives == 0 or negatives == 0:
-        raise ValueError("il faut des témoins vrais et des témoins faux : sans les deux, la courbe n'est pas définie.")
+        raise ValueError("témoins d'une seule sorte, la courbe n'est pas définie : "
+                         "donnez des témoins vrais et des témoins faux.")
     points = [(math.inf, 0.0, 0.0)]
     for threshold in sorted(set(scores), reverse=True):
         accepted = [truth for truth, score in zip(truths, scores) if score >= threshold]
@@ -400,7 +401,8 @@ def describe(name, true, false):
         areas.append(area_under(roc_points([True] * size + [False] * size, drawn)))
     areas.sort()
     wins = sum(x > y for x, y in zip(true, false))
-    print(f"{name:<24} aire {area:.3f} [{areas[24]:.3f}, {areas[974]:.3f}] ; vraie devant : {with_interval(wins, size)}")
+    print(f"{name:<24} aire {area:.3f} [{areas[24]:.3f}, {areas[974]:.3f}] ; "
+          f"vraie devant : {with_interval(wins, size)}")
 
 
 for name, answers in replies.items():
@@ -706,7 +708,8 @@ for name, verdicts in [*((f"juge, {name}", verdicts_of(answers)) for name, answe
     right = sum(x == y for x, y in zip(verdicts, supported))
     print(f"{name:<27} {faithfulness(verdicts)} ; verdicts justes {right}/6 ; piège "
           f"{'accepté' if verdicts[5] else 'refusé'}")
-print("vraisemblance des affirmations :", " ".join(f"{value:.2f}" for value in given_claims), f"; seuil {threshold:.2f}")
+print("vraisemblance des affirmations :", " ".join(f"{value:.2f}" for value in given_claims),
+      f"; seuil {threshold:.2f}")
 
 # %% [markdown]
 # **Lecture du résultat.** La vérité des auteurs est de 5 sur 6, soit 83 %, avec un intervalle de 0,436 à 0,970. Chaque

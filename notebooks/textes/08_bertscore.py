@@ -150,7 +150,7 @@ def check_weights(weights, size, name):
         weights = [1.0] * size
     array = np.asarray(weights, dtype=np.float64)
     if array.shape != (size,):
-        raise ValueError(f"{name} : {size} poids attendus, un par mot ; {array.size} reçus.")
+        raise ValueError(f"{name} : {size} poids attendus, {array.size} reçus ; donnez un poids par mot.")
     if not np.isfinite(array).all() or (array < 0).any() or array.sum() == 0:
         raise ValueError(f"{name} : poids finis, positifs et non tous nuls attendus ; "
                          "comptez l'idf sur plus de références.")
@@ -250,7 +250,7 @@ def idf_weights(tokens, references):
     """Poids idf de chaque mot de `tokens` : log((M + 1)/(m + 1)), pour m références sur M qui le contiennent."""
     check_tokens(tokens, "texte")
     if not references:
-        raise ValueError("aucune référence : les poids idf se comptent sur au moins une.")
+        raise ValueError("aucune référence, rien où compter les poids idf : donnez-en au moins une.")
     for number, reference in enumerate(references, start=1):
         check_tokens(reference, f"référence {number}")
     words = [set(reference) for reference in references]

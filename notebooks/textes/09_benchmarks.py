@@ -234,7 +234,8 @@ print(f"LLaMA-65B : du plus bas au plus haut, {max(llama) - min(llama):.3f}")
 def check_scores(scores):
     """Vérifie une suite de scores : au moins deux nombres, tous finis."""
     if len(scores) < 2:
-        raise ValueError(f"{len(scores)} score : l'erreur type demande au moins deux questions.")
+        raise ValueError(f"{len(scores)} score : l'erreur type en demande au moins deux ; "
+                         "donnez un score par question.")
     if not all(math.isfinite(score) for score in scores):
         raise ValueError("un score n'est pas un nombre fini : comptez les questions sans score à part.")
 
@@ -327,7 +328,7 @@ print("sur 1000 examens, l'intervalle à 95 % contient la vraie moyenne (0.66) :
 def paired_difference(scores_a, scores_b):
     """Écart moyen de A à B sur les mêmes questions, et son erreur type appariée."""
     if len(scores_a) != len(scores_b):
-        raise ValueError(f"{len(scores_a)} scores pour A et {len(scores_b)} pour B : il faut les mêmes questions.")
+        raise ValueError(f"{len(scores_a)} scores pour A et {len(scores_b)} pour B : donnez ceux des mêmes questions.")
     differences = [a - b for a, b in zip(scores_a, scores_b)]
     error = standard_error(differences)
     return math.fsum(differences) / len(differences), error
@@ -404,11 +405,11 @@ def required_questions(gap, deviation, alpha=0.05, power=0.8):
     """Nombre de questions pour voir un écart `gap` avec la puissance voulue, au seuil bilatéral `alpha`."""
     if not math.isfinite(gap) or gap == 0:
         raise ValueError(f"écart {gap!r} : nombre fini et non nul attendu ; "
-                         "aucun nombre de questions ne montre un écart nul.")
+                         "donnez le plus petit écart à détecter.")
     if not 0 < deviation < math.inf:
         raise ValueError(f"écart type {deviation!r} : nombre fini et positif attendu ; mesurez-le sur un essai pilote.")
     if not 0 < alpha < 1 or not 0 < power < 1:
-        raise ValueError(f"alpha = {alpha!r}, power = {power!r} : deux probabilités entre 0 et 1 exclus attendues.")
+        raise ValueError(f"alpha = {alpha!r}, power = {power!r} : donnez deux probabilités entre 0 et 1 exclus.")
     z = NormalDist().inv_cdf(1 - alpha / 2) + NormalDist().inv_cdf(power)
     return math.ceil((z * deviation / gap) ** 2)
 
