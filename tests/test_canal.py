@@ -70,7 +70,7 @@ def test_aller_retour(value):
         (), [], set(), {}, {(): 1}, {(1, ("a", 2)): [None]}, {True: 1, 2: 2}, {1, 1.5, "a", None, (1, 2)}, {"l": [1]}, {"d": {}},
         [[[[[]]]]], {"h": 0}, {"c": 0}, {"i": "x"},
     ],
-    ids=repr,
+    ids=lambda value: type(value).__name__,
 )  # fmt: skip
 def test_valeurs_de_bord(value):
     """Bords : flottants spéciaux, grands entiers, textes impossibles à écrire en UTF-8, dictionnaires qui imitent une étiquette."""
