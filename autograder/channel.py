@@ -212,7 +212,7 @@ class Channel:
         while True:
             try:
                 message = self._receive(None)
-                # Une réponse qui arrive ici est celle d'une demande que le temps dépassé a interrompue : plus personne ne l'attend.
+                # Une réponse ici est celle d'une demande que le temps dépassé a interrompue : plus personne ne l'attend.
                 if message.get("kind") != "answer":
                     self._answer(message, None)
             except Closed:

@@ -4,16 +4,17 @@
 """
 
 import ast
-import json
 import re
 import subprocess
 import tomllib
 from collections.abc import Callable, Iterator
 from decimal import Decimal
+from importlib.metadata import metadata
 from pathlib import Path
 
 import nbformat
 from nbformat import NotebookNode
+from packaging.specifiers import SpecifierSet
 
 from autograder.lessons import SEAL, code_cells, derive, find, notebook_path, outputs_digest
 from autograder.publish import MARKERS, generate_release, hidden_lines
@@ -325,6 +326,16 @@ def environments_agree() -> Iterator[str]:
         yield f"environment.yml et pyproject.toml ne demandent pas le même Python (>={minimum})."
 
 
+def pins_accept_the_oldest_python() -> Iterator[str]:
+    """Chaque version épinglée s'installe avec le plus ancien Python que le cours accepte."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    oldest = project["requires-python"].removeprefix(">=") + ".0"
+    for line in (ROOT / "requirements.txt").read_text(encoding="utf-8").split():
+        wanted = metadata(line.split("==")[0]).get("Requires-Python")
+        if wanted and not SpecifierSet(wanted).contains(oldest):
+            yield f"{line} demande Python {wanted}, et non {oldest} : épinglez une version plus ancienne."
+
+
 def canonical(name: str) -> str:
     """Nom de paquet sous sa forme canonique (PEP 503)."""
     return re.sub(r"[-_.]+", "-", name).lower()
@@ -357,5 +368,6 @@ CHECKS: tuple[Callable[[], Iterator[str]], ...] = (
     programme_is_covered,
     coverage_page_is_current,
     environments_agree,
+    pins_accept_the_oldest_python,
     files_are_portable,
 )

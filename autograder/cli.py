@@ -29,6 +29,7 @@ app.add_typer(judge_app, name="juge")
 
 console = Console(highlight=False)
 CORES = os.cpu_count() or 1
+Isolation = Annotated[str, typer.Option("--isolement", help="auto, bwrap, ou processus (copies de confiance seulement).")]
 LessonNames = Annotated[list[str] | None, typer.Argument(help="Leçons : « 01 » ou « 01_bleu » ; toutes par défaut.")]
 
 
@@ -126,13 +127,15 @@ def demonstration(
     shutil.copytree(SOURCE, course / "source")
     built = build(RELEASE, COPIES, course / "submitted", harmless=reason is not None)
     isolation = "bwrap" if reason is None else "processus"
-    group = Class(course, course / "submitted", course / "travail", isolation, sandbox.Limits(cell_seconds=5, notebook_seconds=30))
+    limits = sandbox.Limits(cell_seconds=5, notebook_seconds=30)
+    group = Class(course, course / "submitted", course / "travail", isolation, limits)
     marks = _grade_class(group, found_copies(group.copies), processes, controls=True)
     expected = read_marks(COPIES / MARKS_FILE)
     if reason is not None:
         left_out = [mark for mark in expected if not (group.copies / mark.etudiant / mark.devoir).exists()]
         expected = [mark for mark in expected if mark not in left_out]
-        console.print(f"{len(left_out)} copies piégées laissées de côté, faute d'isolement : {reason}.", markup=False, soft_wrap=True)
+        told = f"{len(left_out)} copies piégées laissées de côté, faute d'isolement : {reason}."
+        console.print(told, markup=False, soft_wrap=True)
     failures += differences(marks, expected)
     report.write_class(output, group, marks, lines, [str(failure) for failure in failures], demonstration=True)
     console.print(f"{len(lines)} leçons exécutées, {len(built)} copies de démonstration notées.")
@@ -145,10 +148,12 @@ def grade_command(
     assignment: Annotated[str | None, typer.Option("--devoir", help="Ne noter que ce devoir.")] = None,
     student: Annotated[str | None, typer.Option("--etudiant", help="Ne noter que cet étudiant.")] = None,
     processes: Annotated[int, typer.Option("--processus", min=1, help="Copies exécutées à la fois.")] = CORES,
-    isolation: Annotated[str, typer.Option("--isolement", help="auto, bwrap, ou processus (copies de confiance seulement).")] = "auto",
+    isolation: Isolation = "auto",
     output: Annotated[Path, typer.Option("--sortie", help="Dossier du rapport.")] = Path("rapport"),
     course: Annotated[Path, typer.Option("--cours", help="Dossier du cours nbgrader.")] = Path("."),
-    no_controls: Annotated[bool, typer.Option("--sans-temoins", help="Ne pas noter d'abord le corrigé et la copie vide.")] = False,
+    no_controls: Annotated[
+        bool, typer.Option("--sans-temoins", help="Ne pas noter d'abord le corrigé et la copie vide.")
+    ] = False,
     cell_seconds: Annotated[float, typer.Option("--temps-cellule", min=0.1, help="Temps d'une cellule, en secondes.")] = 30,
     notebook_seconds: Annotated[float, typer.Option("--temps-copie", min=1, help="Temps d'une copie, en secondes.")] = 180,
 ) -> None:
@@ -203,21 +208,26 @@ def collect_command(
     from autograder.moodle import collect
 
     report = collect(archive, assignment, target)
-    for line in report.ignored + report.remarks + [f"{student} : copie remplacée par une nouvelle." for student in report.replaced]:
+    replaced = [f"{student} : copie remplacée par une nouvelle." for student in report.replaced]
+    for line in report.ignored + report.remarks + replaced:
         console.print(f"· {line}", style="yellow", soft_wrap=True, markup=False)
     _finish(f"{report} Dossier : {target}", report.refused)
 
 
 @app.command("exporter")
 def export_command(
-    form: Annotated[str, typer.Option("--format", help="« csv » (tableur français) ou « moodle » (formulaire d'évaluation).")] = "csv",
+    form: Annotated[
+        str, typer.Option("--format", help="« csv » (tableur français) ou « moodle » (formulaire d'évaluation).")
+    ] = "csv",
     marks: Annotated[Path, typer.Option("--notes", help="Notes écrites par « cours noter ».")] = Path("rapport/notes.csv"),
-    output: Annotated[Path | None, typer.Option("--sortie", help="Fichier à écrire ; rapport/export.csv ou rapport/moodle.csv.")] = None,
+    output: Annotated[
+        Path | None, typer.Option("--sortie", help="Fichier à écrire ; rapport/export.csv ou rapport/moodle.csv.")
+    ] = None,
     copies: Annotated[Path, typer.Option("--copies", help="Dossier des copies, avec participants.csv.")] = Path("submitted"),
 ) -> None:
     """Exporte les notes pour un tableur ou pour Moodle ; une copie en erreur garde une case vide."""
+    from autograder.export import TABLE, export_marks, read_participants
     from autograder.grading import read_marks
-    from autograder.moodle import TABLE, export_marks, read_participants
 
     output = output or marks.with_name("moodle.csv" if form == "moodle" else "export.csv")
     if output.resolve() == marks.resolve():
@@ -234,7 +244,7 @@ def feedback_command(
     student: Annotated[str | None, typer.Option("--etudiant", help="Cet étudiant seulement.")] = None,
     copies: Annotated[Path | None, typer.Option("--copies", help="Dossier des copies (par défaut, submitted/ du cours).")] = None,
     processes: Annotated[int, typer.Option("--processus", min=1, help="Copies relancées à la fois.")] = CORES,
-    isolation: Annotated[str, typer.Option("--isolement", help="auto, bwrap, ou processus (copies de confiance seulement).")] = "auto",
+    isolation: Isolation = "auto",
     output: Annotated[Path, typer.Option("--sortie", help="Dossier du rapport de « cours noter ».")] = Path("rapport"),
     course: Annotated[Path, typer.Option("--cours", help="Dossier du cours nbgrader.")] = Path("."),
 ) -> None:
@@ -244,12 +254,13 @@ def feedback_command(
     from autograder.grading import Class
 
     course, output = course.resolve(), output.resolve()
-    group = Class(course, (copies or course / "submitted").resolve(), output / "travail", sandbox.choose(isolation), sandbox.Limits())
+    copies = (copies or course / "submitted").resolve()
+    group = Class(course, copies, output / "travail", sandbox.choose(isolation), sandbox.Limits())
     failures, written = [], 0
     with progress() as bar:
         task = bar.add_task("Retours", total=None)
         for total, pages in write_feedback(group, output, assignment, student, processes):
-            failures += [f"{page.student}, {page.assignment} : copie sans note." for page in pages if page.note is None]
+            failures += [f"{page.student}, {page.assignment} : copie sans note." for page in pages if page.graded.note is None]
             written += len(pages)
             bar.update(task, total=total, advance=1, description=f"{pages[0].assignment} {pages[0].student}")
     _finish(f"{written} page(s) dans {course / 'feedback'}. À voir : {output / 'retours.html'}", failures)

@@ -90,12 +90,14 @@ def read_copy(path: Path) -> CopyText:
     damages = [text.split() for key, text in lines if key == "Dommage"]
     for name, *_ in damages:
         if name not in DAMAGES:
-            raise DemonstrationError(f"{path.name} : le dommage « {name} » n'existe pas ; choisir parmi {', '.join(sorted(DAMAGES))}.")
-    return CopyText(header.get("Étudiant", path.stem), "Piège" in header, answers, extras, [(name, words) for name, *words in damages])
+            known = ", ".join(sorted(DAMAGES))
+            raise DemonstrationError(f"{path.name} : le dommage « {name} » n'existe pas ; choisir parmi {known}.")
+    damages = [(name, words) for name, *words in damages]
+    return CopyText(header.get("Étudiant", path.stem), "Piège" in header, answers, extras, damages)
 
 
 def build_copy(release: Path, copy: Path, folder: Path) -> Path:
-    """Écrit dans `folder` le notebook de `release` rempli, complété et abîmé comme le dit `copy` ; rend le chemin qu'il devait avoir.
+    """Écrit dans `folder` le notebook de `release` rempli et abîmé comme le dit `copy` ; rend le chemin qu'il devait avoir.
 
     Raises:
         DemonstrationError: la copie nomme une cellule que le notebook publié n'a pas.
@@ -153,7 +155,7 @@ def build(release_dir: Path, copies_dir: Path, submitted_dir: Path, harmless: bo
     return sorted(built)
 
 
-# --- Dommages : chacun reçoit le chemin du notebook remis, puis les mots de la ligne « Dommage » ----------------------------------
+# --- Dommages : chacun reçoit le chemin du notebook remis, puis les mots de la ligne « Dommage » ----------------------
 
 
 def on_cells(change: Callable) -> Callable[..., None]:

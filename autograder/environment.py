@@ -48,9 +48,8 @@ def _packages() -> list[Requirement]:
 
 def _bubblewrap() -> Requirement:
     path = shutil.which("bwrap")
-    return Requirement(
-        "bubblewrap", path or "absent", path is not None, "« apt-get install bubblewrap » (isolement des copies notées)", essential=False
-    )
+    repair = "« apt-get install bubblewrap » (isolement des copies notées)"
+    return Requirement("bubblewrap", path or "absent", path is not None, repair, essential=False)
 
 
 def _judge() -> list[Requirement]:

@@ -7,13 +7,10 @@ Une copie qui retient les arguments des tests cachés pour les afficher ensuite 
 `cours retours` écrit des pages en français ; `HideHiddenTests` rend sans fuite celles de `nbgrader generate_feedback`.
 """
 
-import ast
 import copy as copying
-import json
 import os
 import re
 import warnings
-from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -24,125 +21,29 @@ from joblib import Parallel, delayed
 from nbconvert.exporters.exporter import ResourcesDict
 from nbformat import NotebookNode
 from nbgrader.api import Gradebook
-from nbgrader.preprocessors import NbGraderPreprocessor
 from sqlalchemy.exc import SAWarning
-from traitlets import Float, Integer, Unicode
+from traitlets import Unicode
 
+from autograder.cells import repair
+from autograder.copyfiles import CELL_ID
 from autograder.grading import Class, Mark, read_marks, wait_for_gradebook
-from autograder.preprocessor import GradingFailure, correct, digest, read_source, result_path, safe_outputs
-from autograder.publish import course_config
-from autograder.repair import CELL_ID, load_copy, repair, student_version
-from autograder.sandbox import Limits, available, choose
-from autograder.settings import UsageError
-from autograder.tester import grade_id, kind, parse
-
-NOT_DONE = "non implémenté"
-HIDDEN_PART = "La partie visible de ce test réussit ; un contrôle réservé à la notation échoue."
-UNSTABLE = (
-    "Ce test réussit quand la copie est relancée sans les contrôles réservés : la réponse dépend de ce qui a été appelé avant elle, "
-    "du hasard ou du temps de calcul."
+from autograder.preprocessor import (
+    GradingFailure,
+    LimitedPreprocessor,
+    correct,
+    digest,
+    keep_result,
+    kept_result,
+    read_source,
+    result_path,
+    safe_outputs,
 )
-CONTROL = re.compile(r"\x1b\[[0-?]*[ -/]*[@-~]|[\x00-\x08\x0b-\x1f\x7f]")
-
-
-# --- Ce qu'un test dit -------------------------------------------------------------------------------------------------
-
-
-def behaviour(published: NotebookNode | None, name: str) -> str:
-    """Titre d'un test : la première phrase du commentaire (ou du texte) qui l'ouvre, s'il est publié ; sinon son identifiant."""
-    lines = published.source.strip().splitlines() if published is not None else []
-    comment = []
-    for line in lines:
-        if not line.startswith("#") or line.startswith("###"):
-            break
-        comment.append(line.lstrip("# "))
-    text = " ".join(comment)
-    if not comment:
-        tree = _tree(published)
-        first = tree.body[0] if tree and tree.body else None
-        if isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant) and isinstance(first.value.value, str):
-            text = " ".join(first.value.value.split())
-    sentence = re.split(r"(?<=[.?!])\s", text.strip(), maxsplit=1)[0]
-    return sentence or name.replace("_", " ")
-
-
-def is_reserved(published: NotebookNode | None) -> bool:
-    """Le test est-il tout entier réservé à la notation : absent de la version publiée, ou sans rien à y exécuter ?"""
-    tree = _tree(published)
-    return tree is None or not [node for node in tree.body if not (isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant))]
-
-
-def _tree(published: NotebookNode | None) -> ast.Module | None:
-    try:
-        return None if published is None else parse(published.source)
-    except SyntaxError:  # ce qui reste d'une cellule dont la partie cachée est ôtée n'est pas toujours du Python
-        return None
-
-
-def failure(error: dict) -> str:
-    """Ce qu'un test manqué dit à l'étudiant ; `error` vient d'une exécution sans tests cachés."""
-    name, message = error["name"], error["message"].strip()
-    place = f" ({error['traceback'][-1]})" if error["traceback"] else ""
-    if name == "NotImplementedError":
-        return NOT_DONE
-    if name == "AssertionError":
-        return message or f"L'égalité ou la condition demandée est fausse{place}."
-    if name == "Lost":
-        return f"La réponse n'a pas pu être lue : {message}."
-    missing = re.fullmatch(r"name '(\w+)' is not defined.*", message)
-    if name == "NameError" and missing:
-        return f"« {missing[1]} » n'est pas défini dans la copie{place}."
-    return f"Le code lève {name} : {message or 'sans message'}{place}"
-
-
-@dataclass(frozen=True)
-class Checked:
-    """Un test dans un retour : son identifiant, ce qu'il vérifie, son état (« réussi », « partiel », « manqué », « à noter »), ses points, son message."""
-
-    name: str
-    title: str
-    status: str
-    earned: float | None
-    maximum: float
-    message: str = ""
-    reserved: bool = False
-
-
-def checked(name: str, published: NotebookNode | None, source: NotebookNode | None, grade: tuple, verdict: dict | None) -> Checked:
-    """Ligne d'un test dans un retour.
-
-    Args:
-        name: identifiant de la cellule de test.
-        published: la cellule telle que l'étudiant l'a reçue ; None si elle n'en a pas.
-        source: la cellule du devoir, tests cachés compris ; None si on ne l'a pas.
-        grade: points obtenus (None s'ils ne sont pas encore donnés), points de la cellule, et s'ils viennent d'une personne.
-        verdict: ce qu'en dit l'exécution sans tests cachés, ou None.
-    """
-    earned, maximum, by_hand = grade
-    reserved = is_reserved(published)
-    if earned is None:
-        status = "à noter"
-    elif earned >= maximum and (maximum > 0 or reserved or verdict is None or verdict["passed"]):
-        status = "réussi"
-    else:
-        status = "partiel" if earned > 0 else "manqué"
-    message = ""
-    if by_hand:
-        message = "Points donnés par l'enseignant."
-    elif status in ("manqué", "partiel") and not reserved and verdict is not None:
-        if not verdict["passed"]:
-            message = failure(verdict["error"])
-        elif source is None or source.source != published.source:
-            message = HIDDEN_PART
-        elif status == "manqué":
-            message = UNSTABLE
-    return Checked(name, behaviour(published, name), status, earned, maximum, clean(message), reserved)
-
-
-def clean(text: str) -> str:
-    """Texte sans séquences de terminal ni caractères de commande, et qui s'écrit en UTF-8."""
-    return CONTROL.sub("", text).encode("utf-8", "replace").decode("utf-8")
-
+from autograder.publish import course_config
+from autograder.repair import load_copy, student_version
+from autograder.sandbox import Limits, available, choose
+from autograder.settings import UsageError, replacing
+from autograder.tester import grade_id, kind
+from autograder.verdicts import Checked, checked, clean
 
 # --- L'exécution sans tests cachés ------------------------------------------------------------------------------------
 
@@ -158,7 +59,13 @@ def without_hidden_tests(source: NotebookNode, published: NotebookNode) -> Noteb
 
 
 def rerun(
-    source: NotebookNode, published: NotebookNode, copy: NotebookNode, files: Path, isolation: str, limits: Limits, kept: Path | None = None
+    source: NotebookNode,
+    published: NotebookNode,
+    copy: NotebookNode,
+    files: Path,
+    isolation: str,
+    limits: Limits,
+    kept: Path | None = None,
 ) -> dict | None:
     """Exécute une copie avec les seuls tests publiés ; None si elle ne se laisse pas exécuter.
 
@@ -173,24 +80,21 @@ def rerun(
     """
     visible = without_hidden_tests(source, published)
     mark = digest(visible, copy, files)
-    if kept is not None:
-        try:
-            result = json.loads(kept.read_text(encoding="utf-8"))
-            if result.get("digest") == mark:
-                return result
-        except (OSError, ValueError):
-            pass
+    result = None if kept is None else kept_result(kept, mark)
+    if result is not None:
+        return result
     try:
         result = correct(visible, copy, files, isolation, limits)
     except (GradingFailure, OSError, ValueError):
         return None  # la page dit que les messages manquent ; les autres copies ont les leurs
-    result = json.loads(json.dumps(result | {"digest": mark}))
     if kept is not None:
-        kept.parent.mkdir(parents=True, exist_ok=True)
-        partial = kept.with_suffix(".partiel")
-        partial.write_text(json.dumps(result), encoding="utf-8")
-        partial.replace(kept)
+        keep_result(result, kept, mark)
     return result
+
+
+def verdict_of(result: dict | None, name: str) -> dict | None:
+    """Verdict d'un test ; None s'il n'a pas été exécuté ou si la copie n'a pas pu être relancée."""
+    return None if result is None else result["tests"].get(name)
 
 
 def student_outputs(result: dict | None, place: int) -> list[NotebookNode]:
@@ -224,12 +128,32 @@ class Answer:
 
 
 @dataclass(frozen=True)
+class Graded:
+    """Ce que la base de notes sait d'une copie.
+
+    Attributes:
+        note: points du devoir, pénalité de retard déduite ; None si la copie n'a pas de note.
+        maximum: points du devoir.
+        penalty: pénalité de retard, en points.
+        waiting: une réponse attend encore une note donnée par une personne.
+        grades: points de chaque cellule, par notebook.
+        comments: commentaires de chaque cellule, par notebook.
+    """
+
+    note: float | None
+    maximum: float
+    penalty: float = 0
+    waiting: bool = False
+    grades: dict = field(default_factory=dict)
+    comments: dict = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
 class Page:
     """Le retour d'un notebook à un étudiant.
 
     Attributes:
-        note: points du devoir, pénalité de retard déduite ; None si la copie n'a pas de note.
-        waiting: une réponse attend encore une note donnée par une personne.
+        graded: note de la copie entière.
         remarks: ce qui a été réparé ou a mal tourné.
         rerun: la copie a-t-elle pu être relancée pour obtenir les messages ?
     """
@@ -238,30 +162,20 @@ class Page:
     assignment: str
     notebook: str
     title: str
-    note: float | None
-    maximum: float
-    penalty: float = 0
-    waiting: bool = False
+    graded: Graded
     remarks: list[str] = field(default_factory=list)
     tests: list[Checked] = field(default_factory=list)
     answers: list[Answer] = field(default_factory=list)
-    rerun: bool = True
+    rerun: bool = False
 
     def path(self, course: Path) -> Path:
         """Fichier de la page, rangé comme le feedback/ de nbgrader."""
         return course / "feedback" / self.student / self.assignment / f"{self.notebook}.html"
 
-
-@dataclass(frozen=True)
-class Graded:
-    """Ce que la base de notes sait d'une copie : ses points, et par notebook ceux de chaque cellule et les commentaires."""
-
-    note: float | None
-    maximum: float
-    penalty: float = 0
-    waiting: bool = False
-    grades: dict = field(default_factory=dict)
-    comments: dict = field(default_factory=dict)
+    @property
+    def passed(self) -> int:
+        """Nombre de tests réussis."""
+        return sum(test.status == "réussi" for test in self.tests)
 
 
 @dataclass(frozen=True)
@@ -286,23 +200,28 @@ def write_feedback(
     Raises:
         UsageError: aucune copie notée ne correspond, ou la base de notes est tenue par un autre programme.
     """
-    marks = {(mark.etudiant, mark.devoir): mark for mark in (read_marks(output / "notes.csv") if (output / "notes.csv").exists() else [])}
+    table = output / "notes.csv"
+    marks = {(mark.etudiant, mark.devoir): mark for mark in (read_marks(table) if table.exists() else [])}
     graded = read_gradebook(group.course)
     # Une copie sans note n'est pas dans la base : c'est notes.csv qui la connaît.
     graded |= {key: Graded(None, mark.note_max) for key, mark in marks.items() if mark.statut == "erreur"}
     graded = {
-        key: value for key, value in sorted(graded.items())
+        (who, what): value
+        for (who, what), value in sorted(graded.items())
         # La base peut garder des devoirs retirés du cours : on ne les exige que si on les demande.
-        if student in (None, key[0]) and (key[1] == assignment if assignment else (group.course / "source" / key[1]).is_dir())
-    }  # fmt: skip
+        if student in (None, who) and (what == assignment if assignment else (group.course / "source" / what).is_dir())
+    }
     if not graded:
-        raise UsageError("Aucune copie notée ne correspond : notez-la d'abord (cours noter), ou vérifiez --devoir, --etudiant, --cours et --sortie.")
+        raise UsageError(
+            "Aucune copie notée ne correspond : notez-la d'abord (cours noter), ou vérifiez --devoir, --etudiant, --cours et "
+            "--sortie."
+        )
     assignments = {name: _assignment(group, name) for name in sorted({name for _, name in graded})}
     tasks = (delayed(pages)(group, who, what, assignments[what], grades) for (who, what), grades in graded.items())
     written = []
     for made in Parallel(n_jobs=processes, return_as="generator")(tasks):
         for page in made:
-            _write(page.path(group.course), _render("feedback.html", page=page, passed=sum(test.status == "réussi" for test in page.tests)))
+            _write(page.path(group.course), _render("feedback.html", page=page))
         written += made
         yield len(graded), made
     rows = [_index_row(page, marks.get((page.student, page.assignment)), group.course, output) for page in written]
@@ -360,7 +279,7 @@ def pages(group: Class, student: str, assignment: str, course: Assignment, grade
         remarks = _repairs(group.copies / student / assignment, course.published, name)
         path = folder / f"{name}.ipynb"
         if graded.note is None or not path.is_file():
-            made.append(Page(student, assignment, name, title, graded.note, graded.maximum, graded.penalty, graded.waiting, remarks, rerun=False))
+            made.append(Page(student, assignment, name, title, graded, remarks))
             continue
         copy = nbformat.read(path, as_version=4)
         kept = result_path(group.work / "visibles", student, assignment, name)
@@ -370,10 +289,7 @@ def pages(group: Class, student: str, assignment: str, course: Assignment, grade
         grades, comments = graded.grades.get(name, {}), graded.comments.get(name, {})
         tests = _tests(source, course.published[name], grades, result)
         answers = _answers(copy, course.published[name], grades, comments, result)
-        made.append(Page(
-            student, assignment, name, title, graded.note, graded.maximum, graded.penalty, graded.waiting, remarks, tests, answers,
-            result is not None,
-        ))  # fmt: skip
+        made.append(Page(student, assignment, name, title, graded, remarks, tests, answers, result is not None))
     return made
 
 
@@ -384,24 +300,26 @@ def _repairs(submitted: Path, published: dict[str, NotebookNode], name: str) -> 
     try:
         loaded = load_copy(submitted, published)
         told = repair(loaded.notebooks[name], published[name])[1] if name in loaded.notebooks else []
-    except Exception:  # noqa: BLE001  (une copie imprévue a déjà son motif dans notes.csv ; elle n'arrête pas les retours des autres)
+    except Exception:  # noqa: BLE001
+        # Une copie imprévue a déjà son motif dans notes.csv ; elle n'arrête pas les retours des autres.
         return ["la copie n'a pas pu être lue"]
     return [clean(reason) for reason in ([loaded.fatal] if loaded.fatal else [*loaded.reasons, *loaded.refused, *told])]
 
 
 def _tests(source: NotebookNode, published: NotebookNode, grades: dict, result: dict | None) -> list[Checked]:
     visible = {grade_id(cell): cell for cell in published.cells if kind(cell) == "test"}
-    return [
-        checked(
-            grade_id(cell), visible.get(grade_id(cell)), cell, grades.get(grade_id(cell), (None, cell.metadata.nbgrader.points, False)),
-            (result or {"tests": {}})["tests"].get(grade_id(cell)),
-        )
-        for cell in source.cells
-        if kind(cell) == "test"
-    ]  # fmt: skip
+    lines = []
+    for cell in source.cells:
+        if kind(cell) == "test":
+            name = grade_id(cell)
+            grade = grades.get(name, (None, cell.metadata.nbgrader.points, False))
+            lines.append(checked(name, visible.get(name), cell, grade, verdict_of(result, name)))
+    return lines
 
 
-def _answers(copy: NotebookNode, published: NotebookNode, grades: dict, comments: dict, result: dict | None) -> list[Answer]:
+def _answers(
+    copy: NotebookNode, published: NotebookNode, grades: dict, comments: dict, result: dict | None
+) -> list[Answer]:
     """Cellules que l'étudiant a écrites, dans l'ordre de sa copie, et tâches notées par une personne."""
     given = {cell.source.strip() for cell in published.cells}
     tasks = {grade_id(cell) for cell in published.cells if cell.metadata.get("nbgrader", {}).get("task")}
@@ -417,18 +335,18 @@ def _answers(copy: NotebookNode, published: NotebookNode, grades: dict, comments
             continue
         earned, maximum, _ = grades.get(name, (None, None, False))
         comment = comments.get(name, "")
-        answers.append(Answer(
-            _answer_title(name), clean(text), cell.cell_type == "code",
-            [shown(output) for output in student_outputs(result, place)] if cell.cell_type == "code" else [],
-            "Pas de réponse." if comment == "No response." else clean(comment), earned, maximum,
-        ))  # fmt: skip
+        comment = "Pas de réponse." if comment == "No response." else clean(comment)
+        is_code = cell.cell_type == "code"
+        outputs = [shown(output) for output in student_outputs(result, place)] if is_code else []
+        answers.append(Answer(_answer_title(name), clean(text), is_code, outputs, comment, earned, maximum))
     return answers
 
 
 def _answer_title(name: str | None) -> str:
     if name is None:
         return "cellule ajoutée"
-    return "réponse" if re.fullmatch(r"cell-[0-9a-f]+", name) else name.replace("_", " ")  # identifiant tiré au sort par nbgrader
+    drawn = re.fullmatch(r"cell-[0-9a-f]+", name)  # identifiant tiré au sort par nbgrader
+    return "réponse" if drawn else name.replace("_", " ")
 
 
 def shown(output: NotebookNode) -> Shown:
@@ -443,13 +361,9 @@ def shown(output: NotebookNode) -> Shown:
 
 
 def _index_row(page: Page, mark: Mark | None, course: Path, output: Path) -> dict:
-    counts = Counter(test.status for test in page.tests)
-    status = mark.statut if mark else ("a_relire" if page.waiting or page.remarks else "note")
+    status = mark.statut if mark else ("a_relire" if page.graded.waiting or page.remarks else "note")
     link = quote(os.path.relpath(page.path(course), output))
-    return {
-        "page": page, "link": link, "status": status, "reason": mark.motif if mark else " ; ".join(page.remarks),
-        "passed": counts["réussi"], "tests": len(page.tests),
-    }  # fmt: skip
+    return {"page": page, "link": link, "status": status, "reason": mark.motif if mark else " ; ".join(page.remarks)}
 
 
 def _render(template: str, **values) -> str:
@@ -459,26 +373,21 @@ def _render(template: str, **values) -> str:
 
 
 def _write(path: Path, content: str) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    partial = path.with_suffix(".partiel")
-    partial.write_text(content, encoding="utf-8", errors="replace")
-    partial.replace(path)
+    with replacing(path) as partial:
+        partial.write_text(content, encoding="utf-8", errors="replace")
 
 
 # --- Les pages de nbgrader --------------------------------------------------------------------------------------------
 
 
-class HideHiddenTests(NbGraderPreprocessor):
-    """Entre `GetGrades` et la mise en page de `nbgrader generate_feedback` : tests tels que publiés, texte de l'étudiant inerte.
+class HideHiddenTests(LimitedPreprocessor):
+    """Entre `GetGrades` et la mise en page de `nbgrader generate_feedback` : tests tels que publiés, texte inerte.
 
-    Les messages et les sorties viennent d'une exécution sans tests cachés ; là où la copie ne peut pas être isolée, ils manquent, et
-    chaque test n'a que son état.
+    Les messages et les sorties viennent d'une exécution sans tests cachés ; là où la copie ne peut pas être isolée, ils
+    manquent, et chaque test n'a que son état.
     """
 
     isolation = Unicode("auto", help="auto (bubblewrap, sinon aucun message), bwrap ou processus").tag(config=True)
-    cell_seconds = Float(30, help="temps d'une cellule ou d'un test, en secondes").tag(config=True)
-    notebook_seconds = Float(180, help="temps d'une copie, en secondes").tag(config=True)
-    memory_mib = Integer(2048, help="mémoire adressable de chaque processus, en Mio").tag(config=True)
 
     def preprocess(self, nb: NotebookNode, resources: ResourcesDict) -> tuple[NotebookNode, ResourcesDict]:
         """Rend un notebook fait du devoir publié et des cellules de l'étudiant, sans sortie active."""
@@ -492,7 +401,7 @@ class HideHiddenTests(NbGraderPreprocessor):
         for place, cell in enumerate(nb.cells):
             name = grade_id(cell)
             if kind(cell) == "test":
-                cells.append(self._test(cell, known.get(name), sources.get(name), result))
+                cells.append(_as_checked(cell, known.get(name), sources.get(name), result))
             elif name in known and not known[name].metadata.nbgrader.get("solution"):
                 cells.append(_as_published(cell, known[name]))
             elif cell.cell_type != "code" and (cell.cell_type, cell.source.strip()) in given:
@@ -500,27 +409,29 @@ class HideHiddenTests(NbGraderPreprocessor):
             else:
                 cells.append(_inert(cell, student_outputs(result, place)))
         nb.cells = cells
-        nb.metadata = NotebookNode({key: source.metadata[key] for key in ("kernelspec", "language_info") if key in source.metadata})
+        kept = [key for key in ("kernelspec", "language_info") if key in source.metadata]
+        nb.metadata = NotebookNode({key: source.metadata[key] for key in kept})
         return nb, resources
 
     def _rerun(self, source: NotebookNode, published: NotebookNode, nb: NotebookNode, files: Path) -> dict | None:
         if self.isolation == "auto" and available() is not None:
             self.log.warning("Copies non isolables (%s) : retours sans messages ni sorties.", available())
             return None
-        limits = Limits(cell_seconds=self.cell_seconds, notebook_seconds=self.notebook_seconds, memory_mib=self.memory_mib)
-        return rerun(source, published, nb, files, choose(self.isolation), limits)
+        return rerun(source, published, nb, files, choose(self.isolation), self.limits)
 
-    def _test(self, cell: NotebookNode, published: NotebookNode | None, source: NotebookNode | None, result: dict | None) -> NotebookNode:
-        name, marks = grade_id(cell), cell.metadata.nbgrader
-        line = checked(
-            name, published, source, (marks.get("score"), marks.get("points", 0), False), (result or {"tests": {}})["tests"].get(name)
-        )
-        text = line.status[0].upper() + line.status[1:] + (f" : {line.message}" if line.message else ".")
-        if line.reserved:
-            text += " Test réservé à la notation."
-        source_text = published.source if published is not None else "# Test réservé à la notation."
-        output = nbformat.v4.new_output("stream", name="stdout", text=text)
-        return _marked(nbformat.v4.new_code_cell(source_text, outputs=[output]), cell)
+
+def _as_checked(
+    cell: NotebookNode, published: NotebookNode | None, source: NotebookNode | None, result: dict | None
+) -> NotebookNode:
+    """Le test tel que publié, avec son état et son message pour seule sortie."""
+    name, marks = grade_id(cell), cell.metadata.nbgrader
+    line = checked(name, published, source, (marks.get("score"), marks.get("points", 0), False), verdict_of(result, name))
+    text = line.status.capitalize() + (f" : {line.message}" if line.message else ".")
+    if line.reserved:
+        text += " Test réservé à la notation."
+    output = nbformat.v4.new_output("stream", name="stdout", text=text)
+    code = "# Test réservé à la notation." if published is None else published.source
+    return _marked(nbformat.v4.new_code_cell(code, outputs=[output]), cell)
 
 
 def _as_published(cell: NotebookNode, published: NotebookNode) -> NotebookNode:
@@ -540,7 +451,9 @@ def _inert(cell: NotebookNode, outputs: list[NotebookNode]) -> NotebookNode:
 
 def _marked(result: NotebookNode, cell: NotebookNode) -> NotebookNode:
     """La cellule, avec l'identifiant de celle de la copie et sa marque nbgrader (points, commentaire), sans autre métadonnée."""
-    result.metadata = NotebookNode(nbgrader=copying.deepcopy(cell.metadata.nbgrader)) if "nbgrader" in cell.metadata else NotebookNode()
+    result.metadata = NotebookNode()
+    if "nbgrader" in cell.metadata:
+        result.metadata.nbgrader = copying.deepcopy(cell.metadata.nbgrader)
     result.pop("id", None)
     if CELL_ID.fullmatch(cell.get("id", "")):
         result.id = cell.id

@@ -1,11 +1,10 @@
 """Note une classe : exécutions en parallèle, un seul écrivain pour la base, un résultat gardé par copie.
 
-Chaque copie passe par quatre étapes : réparée (repair), exécutée dans son bac à sable (preprocessor.correct), gardée sur le disque,
-puis écrite par nbgrader lui-même dans `autograded/` et la base de notes. Un arrêt brutal ne perd que les copies en vol.
+Chaque copie passe par quatre étapes : réparée (repair), exécutée dans son bac à sable (preprocessor.correct), gardée sur le
+disque, puis écrite par nbgrader lui-même dans `autograded/` et la base de notes. Un arrêt brutal ne perd que les copies en vol.
 """
 
 import csv
-import json
 import shutil
 import sqlite3
 import time
@@ -20,12 +19,12 @@ from joblib import Parallel, delayed
 from nbformat import NotebookNode
 from nbgrader.api import Gradebook, MissingEntry
 
-from autograder.preprocessor import GradingFailure, correct, digest, result_path
+from autograder.preprocessor import GradingFailure, correct, digest, keep_result, kept_result, result_path
 from autograder.preprocessor import score as test_score
 from autograder.publish import nbgrader_api, succeeded
 from autograder.repair import repair_folder
 from autograder.sandbox import Limits, regular_files
-from autograder.settings import UsageError
+from autograder.settings import UsageError, replacing
 from autograder.tester import grade_id, kind
 
 LOCK_PATIENCE = 90  # secondes d'attente quand un autre programme tient la base de notes
@@ -80,7 +79,8 @@ class Class:
     def results(self) -> Path:
         """Résultats d'exécution, un fichier par copie ; d'autres limites ou un autre isolement n'en reprennent aucun."""
         limits = self.limits
-        return self.work / "resultats" / f"{self.isolation}-{limits.cell_seconds:g}-{limits.notebook_seconds:g}-{limits.memory_mib}"
+        name = f"{self.isolation}-{limits.cell_seconds:g}-{limits.notebook_seconds:g}-{limits.memory_mib}"
+        return self.work / "resultats" / name
 
     def sources(self, assignment: str) -> dict[str, NotebookNode]:
         """Notebooks sources d'un devoir, par nom.
@@ -102,9 +102,12 @@ def found_copies(copies: Path, assignment: str | None = None, student: str | Non
         UsageError: le dossier n'existe pas, ou rien ne correspond.
     """
     if not copies.is_dir():
-        raise UsageError(f"Le dossier de copies {copies} n'existe pas : donnez-le par --copies, ou rangez-y les copies (cours collecter).")
-    found = sorted((path.parent.name, path.name) for path in copies.glob("*/*") if path.is_dir() and not path.parent.name.startswith("."))
+        raise UsageError(
+            f"Le dossier de copies {copies} n'existe pas : donnez-le par --copies, ou rangez-y les copies (cours collecter)."
+        )
+    found = sorted((path.parent.name, path.name) for path in copies.glob("*/*") if path.is_dir())
     found = [(who, what) for who, what in found if assignment in (None, what) and student in (None, who)]
+    found = [(who, what) for who, what in found if not who.startswith(".")]
     if not found:
         raise UsageError(f"Aucune copie à noter dans {copies} : vérifiez --copies, --devoir et --etudiant.")
     return found
@@ -144,7 +147,8 @@ def _declared(course: Path, assignment: str, notebooks: dict) -> bool:
     wait_for_gradebook(course / "gradebook.db")
     with Gradebook(f"sqlite:///{course / 'gradebook.db'}") as gradebook:
         try:
-            known = {(cell.notebook.name, cell.name) for cell in gradebook.find_assignment(assignment).notebooks for cell in cell.grade_cells}
+            notebooks_known = gradebook.find_assignment(assignment).notebooks
+            known = {(notebook.name, cell.name) for notebook in notebooks_known for cell in notebook.grade_cells}
         except MissingEntry:
             return False
     wanted = {
@@ -217,22 +221,16 @@ def execute(group: Class, student: str, assignment: str, references: dict[str, N
             continue
         copy = nbformat.read(path, as_version=4)
         kept = result_path(group.results, student, assignment, name)
-        try:
-            result = json.loads(kept.read_text(encoding="utf-8"))
-        except (OSError, ValueError):
-            result = {}
-        if result.get("digest") != digest(source, copy, clean):
+        mark = digest(source, copy, clean)
+        result = kept_result(kept, mark)
+        if result is None:
             try:
                 result = correct(source, copy, clean, group.isolation, group.limits)
             except GradingFailure as error:
                 return Outcome(student, assignment, reasons, str(error))
             except Exception as error:  # noqa: BLE001
                 return Outcome(student, assignment, reasons, f"le correcteur a échoué ({type(error).__name__} : {error})")
-            result["digest"] = digest(source, copy, clean)
-            kept.parent.mkdir(parents=True, exist_ok=True)
-            partial = kept.with_suffix(".partiel")
-            partial.write_text(json.dumps(result), encoding="utf-8")
-            partial.replace(kept)
+            keep_result(result, kept, mark)
         reasons += result["incidents"]
     return Outcome(student, assignment, reasons)
 
@@ -269,8 +267,7 @@ def wait_for_gradebook(path: Path) -> None:
     Raises:
         UsageError: elle ne l'est toujours pas au bout de LOCK_PATIENCE secondes ; rien n'est perdu.
     """
-    patience = LOCK_PATIENCE
-    deadline = time.monotonic() + patience
+    deadline = time.monotonic() + LOCK_PATIENCE
     while True:
         connection = sqlite3.connect(path, timeout=1)
         try:
@@ -280,8 +277,9 @@ def wait_for_gradebook(path: Path) -> None:
         except sqlite3.OperationalError:
             if time.monotonic() > deadline:
                 raise UsageError(
-                    f"La base de notes {path.name} est tenue par un autre programme depuis {patience:g} s : fermez-le (formgrader, "
-                    "autre notation), puis relancez la même commande ; les copies déjà exécutées ne le seront pas une seconde fois."
+                    f"La base de notes {path.name} est tenue par un autre programme depuis {LOCK_PATIENCE:g} s : fermez-le "
+                    "(formgrader, autre notation), puis relancez la même commande ; les copies déjà exécutées ne le seront pas "
+                    "une seconde fois."
                 ) from None
         finally:
             connection.close()
@@ -289,15 +287,12 @@ def wait_for_gradebook(path: Path) -> None:
 
 def write_marks(marks: list[Mark], path: Path) -> None:
     """Écrit notes.csv, une ligne par copie ; une copie sans note garde une case vide, jamais un 0."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    partial = path.with_suffix(".partiel")
-    with partial.open("w", encoding="utf-8", newline="") as file:
+    with replacing(path) as partial, partial.open("w", encoding="utf-8", newline="") as file:
         writer = csv.DictWriter(file, [column.name for column in fields(Mark)], lineterminator="\n")
         writer.writeheader()
         for mark in sorted(marks, key=lambda mark: (mark.devoir, mark.etudiant)):
             note = "" if mark.note is None else f"{mark.note:g}"
             writer.writerow(asdict(mark) | {"note": note, "note_max": f"{mark.note_max:g}"})
-    partial.replace(path)
 
 
 def read_marks(path: Path) -> list[Mark]:
@@ -316,7 +311,9 @@ def read_marks(path: Path) -> list[Mark]:
                 for row in csv.DictReader(file)
             ]  # fmt: skip
     except (OSError, KeyError, TypeError, ValueError) as error:
-        raise UsageError(f"Le fichier de notes {path.name} ne se lit pas ({error}) : reprenez-en la version d'origine (git restore).") from None
+        raise UsageError(
+            f"Le fichier de notes {path.name} ne se lit pas ({error}) : reprenez-en la version d'origine (git restore)."
+        ) from None
     seen = Counter((mark.etudiant, mark.devoir) for mark in marks)
     for (student, assignment), count in seen.items():
         if count > 1:

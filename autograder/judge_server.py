@@ -12,7 +12,6 @@ import time
 import urllib.error
 import urllib.request
 from dataclasses import dataclass
-from pathlib import Path
 
 import psutil
 from rich.console import Console

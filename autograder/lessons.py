@@ -19,7 +19,7 @@ from nbclient import NotebookClient
 from nbclient.exceptions import CellExecutionError, CellTimeoutError, DeadKernelError
 from nbformat import NotebookNode
 
-from autograder.settings import NOTEBOOKS, TEXTS, UsageError
+from autograder.settings import NOTEBOOKS, TEXTS, UsageError, replacing
 
 CELL_TIMEOUT = 900  # secondes ; une cellule qui enregistre interroge un juge lent
 KERNEL = {"display_name": "Python 3 (ipykernel)", "language": "python", "name": "python3"}
@@ -135,6 +135,5 @@ def outputs_digest(cell: NotebookNode) -> str:
 
 def write(notebook: NotebookNode, path: Path) -> None:
     """Écrit le notebook d'un coup : un arrêt laisse l'ancien intact."""
-    partial = path.with_suffix(".partiel")
-    nbformat.write(notebook, partial)
-    partial.replace(path)
+    with replacing(path) as partial:
+        nbformat.write(notebook, partial)

@@ -1,21 +1,17 @@
-"""Va-et-vient avec Moodle : collecte l'archive d'un devoir dans submitted/, et rend les notes en CSV.
+"""Collecte l'archive d'un devoir Moodle dans submitted/.
 
 Une archive de devoir Moodle (« Télécharger tous les travaux remis ») nomme chaque fichier, en dossiers ou à plat :
 
     Prénom Nom_12345_assignsubmission_file_/ex01.ipynb
     Prénom Nom_12345_assignsubmission_file_ex01.ipynb
 
-12345 est le numéro de participant : Moodle le tire pour chaque devoir, et le relit dans la feuille de notes. La table
-`submitted/participants.csv` le garde donc par devoir.
+12345 est le numéro de participant, que `autograder.export` rend à Moodle avec la note.
 
 Les fichiers viennent d'étudiants : aucun nom, aucune taille annoncée n'est cru, et rien n'est écrit hors de submitted/.
 """
 
-import csv
 import errno
 import filecmp
-import math
-import os
 import re
 import shutil
 import stat
@@ -26,26 +22,22 @@ import zlib
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import astuple, dataclass, field, fields
+from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 
-from autograder.grading import Mark
+from autograder.export import TABLE, Participant, read_participants, shown, write_participants
+from autograder.sandbox import MIB
 from autograder.settings import UsageError
-
-TABLE = "participants.csv"
-FORMATS = ("csv", "moodle")
 
 # Le nom est lu jusqu'au premier numéro : un fichier d'étudiant qui imite ce motif ne change pas de propriétaire.
 ENTRY = re.compile(r"(?P<name>.*?)_(?P<number>[0-9]{1,18})_assignsubmission_(?P<kind>[a-z]+)(?:_(?P<file>.*))?", re.DOTALL)
 ASSIGNMENT = re.compile(r"[A-Za-z0-9_-]+")  # nbgrader refuse « + » ; les autres caractères gênent ses motifs de fichiers
-STUDENT = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")  # ce que l'enseignant peut écrire lui-même dans la table
 DRIVE = re.compile(r"[A-Za-z]:")
 SYSTEM_FILES = {"__MACOSX", ".DS_Store", "Thumbs.db", "desktop.ini"}
 ANONYMOUS = "participant"  # nom que Moodle donne à tous quand l'évaluation est anonyme
 LETTERS = str.maketrans({"œ": "oe", "æ": "ae", "ø": "o", "ł": "l", "đ": "d", "ð": "d", "þ": "th", "ı": "i"})
 
-MEGABYTE = 1024 * 1024
 CHUNK = 64 * 1024
 
 
@@ -56,23 +48,13 @@ class Limits:
     Un notebook honnête qui répète sa sortie se comprime beaucoup : le rapport ne compte qu'au-delà de `ratio_from`.
     """
 
-    file: int = 100 * MEGABYTE
-    copy: int = 200 * MEGABYTE
-    total: int = 4096 * MEGABYTE
+    file: int = 100 * MIB
+    copy: int = 200 * MIB
+    total: int = 4096 * MIB
     files: int = 1000
     entries: int = 50_000
     ratio: int = 100
-    ratio_from: int = 16 * MEGABYTE
-
-
-@dataclass(frozen=True)
-class Participant:
-    """Une ligne de participants.csv : l'étudiant (identifiant nbgrader), le devoir, son numéro pour ce devoir, son nom."""
-
-    etudiant: str
-    devoir: str
-    numero: int
-    nom: str
+    ratio_from: int = 16 * MIB
 
 
 @dataclass
@@ -93,15 +75,6 @@ class CollectReport:
         )
 
 
-@dataclass
-class ExportReport:
-    """Fichiers écrits ; `failures` nomme les copies sans note ou hors de la feuille, `remarks` ce qui est à savoir."""
-
-    files: list[Path] = field(default_factory=list)
-    failures: list[str] = field(default_factory=list)
-    remarks: list[str] = field(default_factory=list)
-
-
 class _Refusal(Exception):
     """Une entrée de l'archive est refusée ; le message dit pourquoi."""
 
@@ -118,7 +91,7 @@ class _Budget:
         """Refuse un fichier dont `size` octets sont annoncés ou déjà lus."""
         room = min(self.limits.file, self.limits.copy - self.copy, self.limits.total - self.total)
         if size > room:
-            raise _Refusal(f"trop gros : dépasse les {max(room, 0) / MEGABYTE:.0f} Mo encore admis")
+            raise _Refusal(f"trop gros : dépasse les {max(room, 0) / MIB:.0f} Mo encore admis")
         if size > self.limits.ratio_from and size > self.limits.ratio * compressed:
             raise _Refusal(f"bombe de décompression : plus de {self.limits.ratio} fois sa taille comprimée")
 
@@ -155,7 +128,7 @@ def collect(archive: Path, assignment: str, submitted: Path, limits: Limits = Li
     """
     if not ASSIGNMENT.fullmatch(assignment):
         raise UsageError(
-            f"« {_shown(assignment)} » n'est pas un nom de devoir : donnez celui d'un dossier de source/, "
+            f"« {shown(assignment)} » n'est pas un nom de devoir : donnez celui d'un dossier de source/, "
             "par exemple ex01_bleu2."
         )
     source = submitted.resolve().parent / "source"
@@ -185,7 +158,7 @@ def collect(archive: Path, assignment: str, submitted: Path, limits: Limits = Li
                 participants[assignment, copy.number] = Participant(students[-1], assignment, copy.number, copy.name)
                 _extract(file, copy, workshop / students[-1], budget, report)
             # La table d'abord : une copie en place a toujours son numéro, même si la collecte est tuée ici.
-            _write_participants(participants.values(), submitted / TABLE)
+            write_participants(participants.values(), submitted / TABLE)
             for student in students:
                 _install(workshop / student, submitted / student / assignment, workshop / ".ancienne", student, report)
     return report
@@ -200,7 +173,7 @@ def _opened(archive: Path) -> Iterator[zipfile.ZipFile]:
         raise UsageError(f"L'archive {archive} n'existe pas : vérifiez son chemin.") from None
     except (zipfile.BadZipFile, NotImplementedError, ValueError, struct.error, OSError) as error:
         raise UsageError(
-            f"{archive.name} n'est pas une archive ZIP lisible, ou elle est tronquée ({_shown(str(error))}) : "
+            f"{archive.name} n'est pas une archive ZIP lisible, ou elle est tronquée ({shown(str(error))}) : "
             "téléchargez-la de nouveau depuis Moodle."
         ) from None
     with file:
@@ -236,27 +209,27 @@ def _sorted_copies(file: zipfile.ZipFile, report: CollectReport) -> list[_Copy]:
             continue
         match, rest = _owner(parts)
         if match and match["kind"] != "file":
-            report.ignored.append(f"{_shown(name)} : « {match['kind']} » n'est pas un fichier remis.")
+            report.ignored.append(f"{shown(name)} : « {match['kind']} » n'est pas un fichier remis.")
             continue
         try:
             if match:
                 owner = _normal(match["name"])
                 copy = copies.setdefault(int(match["number"]), _Copy(owner, int(match["number"])))
                 if _key(copy.name) != _key(owner):
-                    raise _Refusal(f"le numéro {copy.number} est déjà celui de {_shown(copy.name)}")
+                    raise _Refusal(f"le numéro {copy.number} est déjà celui de {shown(copy.name)}")
                 if mended and copy.number not in repaired:
                     repaired.add(copy.number)
-                    report.remarks.append(f"{_shown(copy.name)} ({copy.number}) : nom codé sans UTF-8, {mended}.")
+                    report.remarks.append(f"{shown(copy.name)} ({copy.number}) : nom codé sans UTF-8, {mended}.")
             _check_name(parts)
             _check_kind(info)
             if name.endswith("/"):
                 continue
             if not match:
-                report.ignored.append(f"{_shown(name)} : ce nom n'est pas celui d'un travail remis sur Moodle.")
+                report.ignored.append(f"{shown(name)} : ce nom n'est pas celui d'un travail remis sur Moodle.")
                 continue
             copy.entries.append((name, _check_path(rest), info))
         except _Refusal as refusal:
-            report.refused.append(f"{_shown(name)} : {refusal}.")
+            report.refused.append(f"{shown(name)} : {refusal}.")
     return sorted(copies.values(), key=lambda copy: copy.number)
 
 
@@ -353,20 +326,20 @@ def _extract(file: zipfile.ZipFile, copy: _Copy, folder: Path, budget: _Budget, 
     limit = budget.limits.files
     if len(copy.entries) > limit:
         report.refused.append(
-            f"{_shown(copy.name)} ({copy.number}) : {len(copy.entries)} fichiers dans la copie, plus que {limit}."
+            f"{shown(copy.name)} ({copy.number}) : {len(copy.entries)} fichiers dans la copie, plus que {limit}."
         )
         return
     for name, path, info in copy.entries:
         try:
             _write_entry(file, info, folder.joinpath(*path), budget)
         except _Refusal as refusal:
-            report.refused.append(f"{_shown(name)} : {refusal}.")
+            report.refused.append(f"{shown(name)} : {refusal}.")
         except (FileExistsError, NotADirectoryError):
-            report.refused.append(f"{_shown(name)} : ce nom figure deux fois dans la copie ; le premier fichier est gardé.")
+            report.refused.append(f"{shown(name)} : ce nom figure deux fois dans la copie ; le premier fichier est gardé.")
         except OSError as error:
             if error.errno in (errno.ENOSPC, errno.EDQUOT):
                 raise UsageError("Le disque est plein : libérez de la place et relancez la même commande.") from None
-            report.refused.append(f"{_shown(name)} : n'a pas pu être extrait ({error.strerror}).")
+            report.refused.append(f"{shown(name)} : n'a pas pu être extrait ({error.strerror}).")
 
 
 def _write_entry(file: zipfile.ZipFile, info: zipfile.ZipInfo, target: Path, budget: _Budget) -> None:
@@ -384,7 +357,7 @@ def _write_entry(file: zipfile.ZipFile, info: zipfile.ZipInfo, target: Path, bud
                 sink.write(chunk)
         complete = True
     except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, ValueError, struct.error) as error:
-        raise _Refusal(f"entrée abîmée ({_shown(str(error))})") from None
+        raise _Refusal(f"entrée abîmée ({shown(str(error))})") from None
     finally:
         budget.copy += size
         budget.total += size
@@ -430,177 +403,6 @@ def _same_files(first: Path, second: Path) -> bool:
     return names == others and len(filecmp.cmpfiles(first, second, names, shallow=False)[0]) == len(names)
 
 
-# --- Table des participants -----------------------------------------------------------------------------------------
-
-
-def read_participants(path: Path) -> list[Participant]:
-    """Lit la table des participants ; une table absente est vide.
-
-    Raises:
-        UsageError: la table ne se lit pas.
-    """
-    try:
-        with path.open(encoding="utf-8-sig", newline="") as file:
-            rows = [
-                Participant(row["etudiant"], row["devoir"], int(row["numero"]), _restored(row["nom"]))
-                for row in csv.DictReader(file)
-            ]
-        for row in rows:
-            if not STUDENT.fullmatch(row.etudiant):
-                raise ValueError(f"identifiant impropre : {_shown(row.etudiant)}")
-        if len({(row.etudiant, row.devoir) for row in rows}) < len(rows):
-            raise ValueError("deux numéros pour un même étudiant et un même devoir")
-        return rows
-    except FileNotFoundError:
-        return []
-    except (OSError, KeyError, TypeError, ValueError, csv.Error) as error:
-        raise UsageError(
-            f"La table {path} ne se lit pas ({error}) : effacez-la, puis collectez de nouveau les archives."
-        ) from None
-
-
-def _write_participants(participants: Iterable[Participant], path: Path) -> None:
-    header = [column.name for column in fields(Participant)]
-    rows = sorted(astuple(row) for row in participants)
-    _write_csv(path, header, ((*row[:3], _neutral(row[3])) for row in rows), ",", "utf-8")
-
-
-# --- Export des notes -----------------------------------------------------------------------------------------------
-
-
-def export_marks(marks: list[Mark], participants: list[Participant], path: Path, format: str = "csv") -> ExportReport:
-    """Écrit les notes pour un tableur français ou pour Moodle ; une copie sans note garde une case vide, jamais un 0.
-
-    `csv` : toutes les copies, point-virgule et virgule décimale (ce qu'ouvre un Excel français), UTF-8 avec BOM.
-    `moodle` : la feuille que Moodle en français nomme « formulaire d'évaluation », un fichier par devoir ; s'il y en
-    a plusieurs, le nom du devoir s'ajoute à celui du fichier. Moodle cherche les colonnes « Identifiant », « Note » et
-    « Dernière modification (note) » par leur nom, et laisse en paix un étudiant dont la note est vide. La colonne
-    « Feedback par commentaires » n'y est pas : vide, elle effacerait les commentaires déjà saisis.
-    Source : `mod/assign/feedback/offline/importgradeslib.php` de Moodle.
-
-    Raises:
-        UsageError: format inconnu, aucune note, aucun numéro de participant pour Moodle, ou fichier impossible à écrire.
-    """
-    if format not in FORMATS:
-        raise UsageError(f"Le format « {_shown(format)} » n'existe pas : choisissez {' ou '.join(FORMATS)}.")
-    if not marks:
-        raise UsageError("Aucune note à exporter : lancez d'abord « cours noter ».")
-    known = {(row.etudiant, row.devoir): row for row in participants}
-    report = ExportReport(failures=_without_mark(marks, known))
-    if format == "csv":
-        _export_csv(marks, known, path, report)
-    else:
-        _export_moodle(marks, known, path, report)
-    return report
-
-
-def _without_mark(marks: list[Mark], known: dict[tuple[str, str], Participant]) -> list[str]:
-    """Copies qui n'ont pas de note à exporter : en erreur, ou collectées et jamais notées."""
-    failures = [
-        f"{mark.etudiant}, {mark.devoir} : pas de note, {_shown(mark.motif) or mark.statut}."
-        for mark in marks
-        if _number(mark.note) == ""
-    ]
-    marked, assignments = {(mark.etudiant, mark.devoir) for mark in marks}, {mark.devoir for mark in marks}
-    return failures + [
-        f"{student}, {assignment} : copie collectée, absente des notes ; lancez « cours noter »."
-        for student, assignment in sorted(known.keys() - marked)
-        if assignment in assignments
-    ]
-
-
-def _export_csv(marks: list[Mark], known: dict[tuple[str, str], Participant], path: Path, report: ExportReport) -> None:
-    names = {row.etudiant: row.nom for row in known.values()}
-    rows = []
-    for mark in marks:
-        row = known.get((mark.etudiant, mark.devoir))
-        if row is None and known:
-            report.remarks.append(f"{mark.etudiant}, {mark.devoir} : pas de numéro de participant, la case reste vide.")
-        texts = [mark.etudiant, names.get(mark.etudiant, ""), mark.devoir]
-        rows.append([
-            *map(_neutral, texts), row.numero if row else "", _number(mark.note), _number(mark.note_max),
-            _neutral(mark.statut), _neutral(mark.motif),
-        ])  # fmt: skip
-    header = ["etudiant", "nom", "devoir", "numero", "note", "note_max", "statut", "motif"]
-    _write_csv(path, header, rows, ";", "utf-8-sig")
-    report.files.append(path)
-
-
-def _export_moodle(marks: list[Mark], known: dict[tuple[str, str], Participant], path: Path, report: ExportReport) -> None:
-    sheets: dict[str, list[list]] = {}
-    for mark in marks:
-        row = known.get((mark.etudiant, mark.devoir))
-        if row is None:
-            report.failures.append(
-                f"{mark.etudiant}, {mark.devoir} : pas de numéro de participant, absent de la feuille Moodle."
-            )
-            continue
-        status = f"{mark.statut} : {mark.motif}" if mark.motif else mark.statut
-        # Avec l'espace : Moodle retire de l'identifiant la longueur de son mot « Participant », suivi ou non d'une espace
-        # selon la version ; sans elle, il pourrait manger un chiffre et noter un autre étudiant.
-        # « - » : la date qu'écrit Moodle pour une copie jamais notée ; une note saisie depuis n'est pas écrasée.
-        sheets.setdefault(mark.devoir, []).append([
-            f"Participant {row.numero}", _neutral(row.nom), _neutral(status),
-            _number(mark.note), _number(mark.note_max), "-",
-        ])  # fmt: skip
-    if not sheets:
-        raise UsageError(
-            "Aucune note n'a de numéro de participant Moodle : collectez l'archive du devoir avec « cours collecter », "
-            "ou choisissez --format csv."
-        )
-    header = ["Identifiant", "Nom complet", "Statut", "Note", "Note maximale", "Dernière modification (note)"]
-    for assignment, rows in sorted(sheets.items()):
-        target = path if len(sheets) == 1 else path.with_stem(f"{path.stem}_{assignment}")
-        _write_csv(target, header, rows, ",", "utf-8-sig")
-        report.files.append(target)
-        maxima = sorted({row[4] for row in rows})
-        report.remarks.append(
-            f"{target.name} : la note maximale du devoir Moodle doit être {' ou '.join(maxima)}, Moodle ne convertit pas. "
-            "Dans le devoir : « Déposer un formulaire d'évaluation » ; Moodle garde les notes déjà saisies, sauf si "
-            "l'option « Autorise la modification de données modifiées plus récemment » est cochée."
-        )
-
-
-def _number(value: float | None) -> str:
-    """Note avec virgule décimale, à cinq décimales comme Moodle les garde ; vide s'il n'y en a pas."""
-    if value is None or not math.isfinite(value):
-        return ""
-    text = f"{value:.5f}"
-    return text.rstrip("0").rstrip(".").replace(".", ",")
-
-
-def _neutral(text: str) -> str:
-    """Texte sur une ligne, qu'un tableur ne prend pas pour une formule : une apostrophe le précède s'il le faut."""
-    text = " ".join(text.split())
-    return f"'{text}" if _formula(text) else text
-
-
-def _restored(text: str) -> str:
-    """Inverse de `_neutral`."""
-    return text[1:] if text.startswith("'") and _formula(text[1:]) else text
-
-
-def _formula(text: str) -> bool:
-    return text.lstrip("'").startswith(("=", "+", "-", "@", "＝", "＋", "－", "＠"))
-
-
-def _write_csv(path: Path, header: list[str], rows: Iterable, delimiter: str, encoding: str) -> None:
-    """Écrit un CSV à côté puis le met en place : une lecture ne voit jamais un fichier à demi écrit."""
-    partial = path.with_name(f"{path.name}.partiel")
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with partial.open("w", encoding=encoding, newline="") as file:
-            writer = csv.writer(file, delimiter=delimiter)
-            writer.writerow(header)
-            writer.writerows(rows)
-        os.replace(partial, path)
-    except OSError as error:
-        partial.unlink(missing_ok=True)
-        raise UsageError(
-            f"{path} ne peut pas être écrit ({error.strerror}) : fermez-le s'il est ouvert, ou donnez un autre chemin."
-        ) from None
-
-
 # --- Textes ---------------------------------------------------------------------------------------------------------
 
 
@@ -613,9 +415,3 @@ def _normal(name: str) -> str:
 @cache
 def _key(name: str) -> str:
     return _normal(name).casefold()
-
-
-def _shown(text: str) -> str:
-    """Texte venu de l'archive, sans caractère qui commande le terminal, et pas trop long."""
-    shown = "".join(c if c.isprintable() else " " if c.isspace() and c not in "\r\n" else repr(c)[1:-1] for c in text)
-    return shown if len(shown) <= 160 else f"{shown[:100]}…{shown[-50:]}"

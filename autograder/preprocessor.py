@@ -23,6 +23,7 @@ from nbgrader.preprocessors import NbGraderPreprocessor
 from traitlets import Float, Integer, Unicode
 
 from autograder.sandbox import Limits, choose, package_paths, regular_files
+from autograder.settings import replacing
 from autograder.tester import grade_id, kind
 
 STARTUP_SECONDS = 30  # démarrage du correcteur et du bac à sable, sur une machine chargée
@@ -125,13 +126,38 @@ def result_path(folder: Path, student: str, assignment: str, notebook: str) -> P
     return folder / student / assignment / f"{notebook}.json"
 
 
-class IsolatedExecute(NbGraderPreprocessor):
-    """Exécute la copie dans un bac à sable et ses tests à côté ; écrit les verdicts dans les sorties des cellules de test."""
+def kept_result(path: Path, mark: str) -> dict | None:
+    """Résultat gardé dans `path`, s'il y en a un et si son empreinte (`digest`) est celle-ci."""
+    try:
+        result = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return None
+    return result if result.get("digest") == mark else None
 
-    isolation = Unicode("auto", help="auto, bwrap ou processus").tag(config=True)
+
+def keep_result(result: dict, path: Path, mark: str) -> None:
+    """Garde un résultat dans `path`, avec son empreinte."""
+    with replacing(path) as partial:
+        partial.write_text(json.dumps(result | {"digest": mark}), encoding="utf-8")
+
+
+class LimitedPreprocessor(NbGraderPreprocessor):
+    """Préprocesseur qui exécute une copie : ses limites se règlent dans nbgrader_config.py."""
+
     cell_seconds = Float(30, help="temps d'une cellule ou d'un test, en secondes").tag(config=True)
     notebook_seconds = Float(180, help="temps d'une copie, en secondes").tag(config=True)
     memory_mib = Integer(2048, help="mémoire adressable de chaque processus, en Mio").tag(config=True)
+
+    @property
+    def limits(self) -> Limits:
+        """Limites d'une copie."""
+        return Limits(cell_seconds=self.cell_seconds, notebook_seconds=self.notebook_seconds, memory_mib=self.memory_mib)
+
+
+class IsolatedExecute(LimitedPreprocessor):
+    """Exécute la copie dans un bac à sable et ses tests à côté ; écrit les verdicts dans les sorties des cellules de test."""
+
+    isolation = Unicode("auto", help="auto, bwrap ou processus").tag(config=True)
     results = Unicode("", help="dossier de résultats déjà obtenus par « cours noter »").tag(config=True)
 
     def preprocess(self, nb: NotebookNode, resources: ResourcesDict) -> tuple[NotebookNode, ResourcesDict]:
@@ -140,8 +166,7 @@ class IsolatedExecute(NbGraderPreprocessor):
         files = Path(resources["metadata"]["path"])
         result = self._kept_result(source, nb, files, resources["nbgrader"])
         if result is None:
-            limits = Limits(cell_seconds=self.cell_seconds, notebook_seconds=self.notebook_seconds, memory_mib=self.memory_mib)
-            result = correct(source, nb, files, choose(self.isolation), limits)
+            result = correct(source, nb, files, choose(self.isolation), self.limits)
         apply(result, nb)
         resources["nbgrader"]["incidents"] = result["incidents"]
         for incident in result["incidents"]:
@@ -152,12 +177,8 @@ class IsolatedExecute(NbGraderPreprocessor):
         """Résultat que « cours noter » vient d'obtenir pour exactement cette copie, s'il y en a un."""
         if not self.results:
             return None
-        try:
-            path = result_path(Path(self.results), names["student"], names["assignment"], names["notebook"])
-            result = json.loads(path.read_text(encoding="utf-8"))
-        except (OSError, ValueError):
-            return None
-        return result if result.get("digest") == digest(source, nb, files) else None
+        path = result_path(Path(self.results), names["student"], names["assignment"], names["notebook"])
+        return kept_result(path, digest(source, nb, files))
 
 
 def read_source(config, resources: dict) -> NotebookNode:

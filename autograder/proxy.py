@@ -1,8 +1,8 @@
 """Ce que les tests voient de la copie : des doublures, qui font agir le processus de l'étudiant.
 
 Un test écrit pour nbgrader s'exécute ici tel quel. Lire un nom de la copie va chercher sa valeur, appeler une fonction l'appelle
-là-bas ; donner ou retirer un nom agit là-bas aussi, et sera défait après le test. Rien de ce que tient le test n'y est envoyé, sinon
-les arguments qu'il passe.
+là-bas ; donner ou retirer un nom agit là-bas aussi, et sera défait après le test. Rien de ce que tient le test n'y est envoyé,
+sinon les arguments qu'il passe.
 """
 
 import builtins
@@ -28,7 +28,8 @@ class Student:
         notebook_seconds: temps de toute la copie, en secondes.
 
     `deadline` est l'échéance de ce qui est en cours ; `lost` garde la raison de la dernière défaillance, que le test l'ait vue ou
-    non ; `failed` dit que c'était une mort ou un temps dépassé, et non une valeur refusée ; `dead`, que le processus ne répondra plus.
+    non ; `failed` dit que c'était une mort ou un temps dépassé, et non une valeur refusée ; `dead`, que le processus ne répondra
+    plus.
     """
 
     GRACE = 3.0  # secondes laissées au processus pour s'interrompre de lui-même avant d'être déclaré muet

@@ -45,7 +45,8 @@ def record_lesson(text: Path, restart: bool, console: Console) -> LessonError | 
         path.unlink(missing_ok=True)
     elif path.exists():
         console.print(f"{text.stem} : reprise, {len(Journal(path, repair=True))} réponses déjà enregistrées.")
-    live = {name: value for name, value in os.environ.items() if name in ("COURS_JUGE_URL", "COURS_JUGE_MODELE", "COURS_JUGE_CLE")}
+    names = ("COURS_JUGE_URL", "COURS_JUGE_MODELE", "COURS_JUGE_CLE")
+    live = {name: os.environ[name] for name in names if name in os.environ}
     with console.status(f"{text.stem} : enregistrement…"):
         try:
             execute(text, live | {"COURS_JUGE_MODE": "enregistrement", "COURS_JUGE_JOURNAL": str(folder)})

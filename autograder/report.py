@@ -39,7 +39,8 @@ class AssignmentReport:
 
 def templates() -> Environment:
     """Gabarits du correcteur ; tout texte y est échappé."""
-    environment = Environment(loader=PackageLoader("autograder"), autoescape=select_autoescape(), trim_blocks=True, lstrip_blocks=True)
+    loader, escape = PackageLoader("autograder"), select_autoescape()
+    environment = Environment(loader=loader, autoescape=escape, trim_blocks=True, lstrip_blocks=True)
     environment.filters["french"] = lambda value: "—" if value is None else f"{value:g}".replace(".", ",")
     return environment
 
@@ -54,7 +55,9 @@ def write_lesson(output: Path, name: str, notebook: NotebookNode) -> LessonLine:
     return LessonLine(name, f"lecons/{page.name}", len(code_cells(notebook)))
 
 
-def write_class(output: Path, group: Class, marks: list[Mark], lessons: list[LessonLine], faults: list[str], demonstration: bool) -> None:
+def write_class(
+    output: Path, group: Class, marks: list[Mark], lessons: list[LessonLine], faults: list[str], demonstration: bool
+) -> None:
     """Écrit notes.csv et index.html.
 
     Args:
@@ -85,13 +88,14 @@ def _assignment(group: Class, name: str, marks: list[Mark]) -> AssignmentReport:
 
 
 def histogram(marks: list[Mark]) -> list[tuple[str, int]]:
-    """Répartition des notes en dix classes égales, la dernière fermée : [(« 0–2 », effectif), …] ; les copies sans note n'y sont pas."""
+    """Répartition des notes en dix classes égales, la dernière fermée : [(« 0–2 », effectif), …], copies sans note exclues."""
     graded = [mark for mark in marks if mark.note is not None and mark.note_max > 0]
     if not graded:
         return []
     maximum = graded[0].note_max
     counts = Counter(min(BINS - 1, int(BINS * mark.note / mark.note_max)) for mark in graded)
-    return [(f"{rank * maximum / BINS:g}–{(rank + 1) * maximum / BINS:g}".replace(".", ","), counts[rank]) for rank in range(BINS)]
+    edges = [f"{rank * maximum / BINS:g}".replace(".", ",") for rank in range(BINS + 1)]
+    return [(f"{edges[rank]}–{edges[rank + 1]}", counts[rank]) for rank in range(BINS)]
 
 
 def _tests(group: Class, name: str, marks: list[Mark]) -> list[tuple[str, int, int]]:

@@ -57,7 +57,10 @@ class Limits:
 def available() -> str | None:
     """None si l'isolement par bubblewrap marche ici, sinon la raison, en une phrase."""
     if not shutil.which("bwrap"):
-        return "bubblewrap n'est pas installé : « apt-get install bubblewrap », ou « --isolement processus » pour des copies de confiance"
+        return (
+            "bubblewrap n'est pas installé : « apt-get install bubblewrap », "
+            "ou « --isolement processus » pour des copies de confiance"
+        )
     if os.geteuid() == 0 and not shutil.which("setpriv"):
         return "setpriv (paquet util-linux) n'est pas installé : « apt-get install util-linux »"
     probe = subprocess.run([*_namespaces(), "--ro-bind", "/", "/", "true"], capture_output=True, text=True)
@@ -152,7 +155,8 @@ class Sandbox:
         if os.geteuid() == 0:
             uid = FIRST_UID + os.getpid()
             command += [
-                "setpriv", f"--reuid={uid}", f"--regid={uid}", "--clear-groups", "--inh-caps=-all", "--bounding-set=-all", "--no-new-privs",
+                "setpriv", f"--reuid={uid}", f"--regid={uid}", "--clear-groups",
+                "--inh-caps=-all", "--bounding-set=-all", "--no-new-privs",
             ]  # fmt: skip
         return [*command, _interpreter(), "-I", "-S", "/correcteur/worker.py", str(descriptor), "/paquets"]
 
@@ -210,7 +214,7 @@ def _system_mounts() -> list[str]:
 
 
 def _open_folders(targets: list[str]) -> list[str]:
-    """Crée les dossiers où monter ces chemins : bubblewrap les ferait en mode 0700, et l'étudiant, d'un autre compte, n'y entrerait pas."""
+    """Crée les dossiers où monter ces chemins : bubblewrap les ferait en mode 0700, fermés à l'étudiant, d'un autre compte."""
     folders = {parent for target in targets for parent in Path(target).parents} - {Path("/"), Path("/copie")}
     return [word for folder in sorted(folders) for word in ("--perms", "0755", "--dir", str(folder))]
 
@@ -226,7 +230,8 @@ def regular_files(folder: Path | None) -> list[tuple[Path, str]]:
         return []
     found = []
     for base, folders, names in os.walk(folder, followlinks=False):
-        folders[:] = sorted(name for name in folders if not os.path.islink(os.path.join(base, name)) and name != ".ipynb_checkpoints")
+        folders[:] = sorted(name for name in folders if not os.path.islink(os.path.join(base, name)))
+        folders[:] = [name for name in folders if name != ".ipynb_checkpoints"]
         for name in sorted(names):
             path = Path(base, name)
             if stat.S_ISREG(path.lstat().st_mode) and path.suffix != ".ipynb":
@@ -250,7 +255,9 @@ def package_paths(modules: list[str] | None) -> list[Path]:
     for package in wanted:
         for file in package.files or []:
             top = file.parts[0]
-            if top in ("..", "__pycache__") or top.endswith((".dist-info", ".pth", ".egg-link")) or top.startswith("__editable__"):
+            if top in ("..", "__pycache__") or top.startswith("__editable__"):
+                continue
+            if top.endswith((".dist-info", ".pth", ".egg-link")):
                 continue
             paths[top] = Path(package.locate_file(top))
     return [path for _, path in sorted(paths.items()) if path.exists()]

@@ -1,5 +1,7 @@
 """Réglages communs : dossiers du projet, erreurs de la ligne de commande, configuration de nbgrader."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -13,6 +15,18 @@ REPORT = ROOT / "rapport"
 
 class UsageError(Exception):
     """Mauvais usage ou environnement incomplet : la commande s'arrête avec le code 2 et la réparation."""
+
+
+@contextmanager
+def replacing(path: Path) -> Iterator[Path]:
+    """Fichier à remplir, qui prend ensuite la place de `path` d'un coup : un arrêt laisse l'ancien intact."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    partial = path.with_name(f"{path.name}.partiel")
+    try:
+        yield partial
+        partial.replace(path)
+    finally:
+        partial.unlink(missing_ok=True)
 
 
 def configure(config, course: Path = ROOT) -> None:

@@ -1,7 +1,7 @@
 """Le correcteur d'une copie : un processus neuf, de confiance, qui tient les tests et démarre le bac à sable.
 
-Il lit un travail (JSON) sur son entrée, exécute les cellules de la copie dans le bac à sable et les tests ici, dans l'ordre du devoir,
-et écrit ce qu'il a vu (JSON) sur sa sortie. Il ne touche ni aux fichiers du cours ni à la base de notes.
+Il lit un travail (JSON) sur son entrée, exécute les cellules de la copie dans le bac à sable et les tests ici, dans l'ordre du
+devoir, et écrit ce qu'il a vu (JSON) sur sa sortie. Il ne touche ni aux fichiers du cours ni à la base de notes.
 """
 
 import ast
@@ -14,7 +14,6 @@ import sys
 import traceback
 from pathlib import Path
 
-from autograder import channel
 from autograder.proxy import Lost, Namespace, Student
 from autograder.sandbox import MIB, Limits, Sandbox
 
@@ -75,7 +74,8 @@ class Session:
     """Une copie en cours de correction.
 
     Args:
-        job: « source » et « copy » (notebooks), « files » (dossier de la copie), « modules », « packages », « isolation », « limits ».
+        job: « source » et « copy » (notebooks), « files » (dossier de la copie), « modules », « packages », « isolation »,
+            « limits ».
     """
 
     def __init__(self, job: dict):
@@ -128,7 +128,8 @@ class Session:
 
     def _run_copy_until(self, position: int) -> None:
         """Exécute, dans l'ordre de la copie, ce qui précède un test : tout ce que le devoir, ou la copie, place avant lui."""
-        before = {grade_id(cell) or cell.get("id") for cell in self.source[:position] if kind(cell) in ("reponse", "autre")} - {None}
+        earlier = [cell for cell in self.source[:position] if kind(cell) in ("reponse", "autre")]
+        before = {grade_id(cell) or cell.get("id") for cell in earlier} - {None}
         places = [place for place, cell in enumerate(self.copy) if (grade_id(cell) or cell.get("id")) in before]
         places += [place for place, cell in enumerate(self.copy) if grade_id(cell) == grade_id(self.source[position])]
         self._run_copy(range(max(places, default=-1) + 1))
@@ -156,7 +157,7 @@ class Session:
                 self.errors[place] = answer.get("error")
 
     def _run_here(self, source: str) -> None:
-        """Exécute une cellule du devoir chez le correcteur ; si elle dépend d'une réponse fausse, les tests qui suivent le diront."""
+        """Exécute une cellule du devoir chez le correcteur ; si une réponse fausse la gêne, les tests qui suivent le diront."""
         self.student.start_clock()
         try:
             with quiet():

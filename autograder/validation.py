@@ -1,7 +1,7 @@
 """« cours valider » : les tests visibles d'un exercice, sur la copie de l'étudiant et sur sa machine.
 
-Le devoir publié (release/) suffit : ni corrigé ni test caché n'est lu. La copie est réparée, puis exécutée par le mécanisme même de la
-notation, avec les modules que le devoir permet. Réussir les tests visibles n'est pas une note : d'autres restent réservés.
+Le devoir publié (release/) suffit : ni corrigé ni test caché n'est lu. La copie est réparée, puis exécutée par le mécanisme même
+de la notation, avec les modules que le devoir permet. Réussir les tests visibles n'est pas une note : d'autres restent réservés.
 """
 
 import ast
@@ -15,14 +15,14 @@ from pathlib import Path
 import nbformat
 from nbformat import NotebookNode
 
-from autograder import feedback, sandbox
+from autograder import sandbox
+from autograder.cells import FUNCTION, VARIABLE, repair
+from autograder.copyfiles import MAX_FILE_BYTES, UnreadableError, read_notebook, read_regular
 from autograder.preprocessor import GradingFailure, correct
-from autograder.repair import FUNCTION, VARIABLE, UnreadableError, read_notebook, read_regular, repair
 from autograder.sandbox import Limits
 from autograder.settings import RELEASE, UsageError
 from autograder.tester import defined_names, grade_id, kind, parse
-
-MAX_COPY_BYTES = 64 * 2**20
+from autograder.verdicts import NOT_DONE, behaviour, clean, failure, is_reserved
 
 
 @dataclass(frozen=True)
@@ -76,8 +76,8 @@ def targets(wanted: str | None, course: Path) -> list[Target]:
     """Notebooks à valider.
 
     Args:
-        wanted: un notebook, un dossier qui en contient, ou le nom d'un exercice (alors celui de release/) ; par défaut, ceux du dossier
-            courant, sinon tous les exercices de release/.
+        wanted: un notebook, un dossier qui en contient, ou le nom d'un exercice (alors celui de release/) ; par défaut, ceux du
+            dossier courant, sinon tous les exercices de release/.
         course: dossier du cours.
     Raises:
         UsageError: rien de tel, ou un notebook qui ne se lit pas ou n'est d'aucun exercice.
@@ -99,7 +99,10 @@ def targets(wanted: str | None, course: Path) -> list[Target]:
     matching = [known for known in exercises if known == name or known.partition("_")[0] == name]
     if len(matching) == 1:
         return _from_folder(exercises[matching[0]], exercises)
-    raise UsageError(f"{wanted!r} n'est ni un notebook, ni un dossier, ni un exercice : donnez un fichier .ipynb, ou l'un de {', '.join(exercises)}.")
+    raise UsageError(
+        f"{wanted!r} n'est ni un notebook, ni un dossier, ni un exercice : donnez un fichier .ipynb, ou l'un de "
+        f"{', '.join(exercises)}."
+    )
 
 
 def _from_folder(folder: Path, exercises: dict[str, Path]) -> list[Target]:
@@ -111,13 +114,14 @@ def _from_folder(folder: Path, exercises: dict[str, Path]) -> list[Target]:
 
 def _from_file(path: Path, exercises: dict[str, Path], optional: bool = False) -> list[Target]:
     try:
-        notebook, told, _ = read_notebook(read_regular(path, MAX_COPY_BYTES))
+        notebook, told, _ = read_notebook(read_regular(path, MAX_FILE_BYTES))
     except UnreadableError as error:
         if optional:
             return []
         raise UsageError(f"{path.name} ne se lit pas : {error} ; ouvrez-le dans Jupyter et enregistrez-le de nouveau.") from None
     marks = {grade_id(cell) for cell in notebook.cells} - {None}
-    published = {file: nbformat.read(file, as_version=4) for folder in exercises.values() for file in sorted(folder.glob("*.ipynb"))}
+    exercise_files = [file for folder in exercises.values() for file in sorted(folder.glob("*.ipynb"))]
+    published = {file: nbformat.read(file, as_version=4) for file in exercise_files}
     common = {file: len(marks & {grade_id(cell) for cell in reference.cells}) for file, reference in published.items()}
     best = max(common, key=lambda file: (file.samefile(path), common[file], file.name == path.name))
     if not common[best] and best.name != path.name and not best.samefile(path):
@@ -137,9 +141,9 @@ def _from_file(path: Path, exercises: dict[str, Path], optional: bool = False) -
 
 
 def validate(target: Target) -> Validation:
-    """Exécute les tests visibles d'une copie, isolée par bubblewrap s'il est là, sinon dans un processus à part : le code est à l'étudiant."""
+    """Exécute les tests visibles d'une copie, sous bubblewrap s'il est là, sinon dans un processus : le code est à l'étudiant."""
     tests = [cell for cell in target.published.cells if kind(cell) == "test"]
-    visible = [cell for cell in tests if not feedback.is_reserved(cell)]
+    visible = [cell for cell in tests if not is_reserved(cell)]
     by_hand = [cell for cell in target.published.cells if _by_hand(cell)]
     reserved = len(tests) - len(visible) + len(by_hand)
     isolation = "bwrap" if sandbox.available() is None else "processus"
@@ -150,7 +154,8 @@ def validate(target: Target) -> Validation:
         return Validation(target.name, [], reserved, target.remarks, f"rien n'a pu être vérifié : {error}")
     stopped = {error["name"] for error in result["errors"].values() if isinstance(error, dict)}
     checked = [_checked(cell, result["tests"].get(grade_id(cell)), "NotImplementedError" in stopped) for cell in visible]
-    return Validation(target.name, checked, reserved, (*target.remarks, *result["incidents"], *_errors(target.copy, result["errors"])))
+    remarks = (*target.remarks, *result["incidents"], *_errors(target.copy, result["errors"]))
+    return Validation(target.name, checked, reserved, remarks)
 
 
 def report(validation: Validation) -> list[str]:
@@ -182,15 +187,15 @@ def _allowed_processes() -> int:
 
 
 def _checked(cell: NotebookNode, verdict: dict | None, stopped: bool) -> VisibleTest:
-    title = feedback.behaviour(cell, grade_id(cell))
+    title = behaviour(cell, grade_id(cell))
     if verdict is None:
         return VisibleTest(title, False, "Ce test n'a pas été exécuté.")
     if verdict["passed"]:
         return VisibleTest(title, True)
     error = verdict["error"]
     if stopped and error["name"] == "NameError":
-        return VisibleTest(title, False, feedback.NOT_DONE)  # l'amorce s'est arrêtée avant de donner la variable
-    return VisibleTest(title, False, feedback.clean(feedback.failure(error)))
+        return VisibleTest(title, False, NOT_DONE)  # l'amorce s'est arrêtée avant de donner la variable
+    return VisibleTest(title, False, clean(failure(error)))
 
 
 def _errors(copy: NotebookNode, errors: dict) -> list[str]:
@@ -199,7 +204,8 @@ def _errors(copy: NotebookNode, errors: dict) -> list[str]:
     for place, error in errors.items():
         cell = copy.cells[int(place)]
         if isinstance(error, dict) and error.get("name") not in ("NotImplementedError", "Interrompu"):
-            said.append(feedback.clean(f"la cellule {grade_id(cell) or int(place) + 1} s'arrête sur {error.get('name')} : {error.get('message')}"))
+            name = grade_id(cell) or int(place) + 1
+            said.append(clean(f"la cellule {name} s'arrête sur {error.get('name')} : {error.get('message')}"))
     return said
 
 
@@ -216,7 +222,8 @@ def with_names(published: NotebookNode, copy: NotebookNode) -> NotebookNode:
         names, imports = _defined(cell.source)
         known |= names | {name for line in imports for name in _bound(line)}
         cell.source = "\n".join([*imports, *(f"{name} = None" for name in sorted(names))])
-    imports = {name: line for cell in copy.cells if kind(cell) in ("reponse", "autre") for line in _defined(cell.source)[1] for name in _bound(line)}
+    theirs = [cell for cell in copy.cells if kind(cell) in ("reponse", "autre")]
+    imports = {name: line for cell in theirs for line in _defined(cell.source)[1] for name in _bound(line)}
     for cell in result.cells:
         if kind(cell) in ("test", "autre") and answers:
             read, given = _names(cell.source)

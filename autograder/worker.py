@@ -1,7 +1,7 @@
 """Le processus de l'étudiant : exécute les cellules de sa copie et répond aux questions du correcteur.
 
-Tout ce qui tourne ici est à l'étudiant : il peut lire et changer ce processus entier. Il n'y trouve ni test, ni valeur attendue, ni
-corrigé, et ce qu'il envoie n'est jamais qu'une réponse. Lancé par `sandbox.py` :
+Tout ce qui tourne ici est à l'étudiant : il peut lire et changer ce processus entier. Il n'y trouve ni test, ni valeur attendue,
+ni corrigé, et ce qu'il envoie n'est jamais qu'une réponse. Lancé par `sandbox.py` :
 
     python -I -S worker.py DESCRIPTEUR DOSSIER_DES_PAQUETS
 """

@@ -17,8 +17,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from autograder import moodle
+from autograder.export import Participant, export_marks, read_participants, write_participants
 from autograder.grading import Mark
-from autograder.moodle import Limits, Participant, collect, export_marks, read_participants, student_id
+from autograder.moodle import Limits, collect, student_id
 from autograder.settings import UsageError
 
 NOTEBOOK = b'{"cells": [], "metadata": {}, "nbformat": 4, "nbformat_minor": 5}'
@@ -577,7 +578,7 @@ def test_les_noms_font_l_aller_retour_et_ne_sont_jamais_des_formules(name):
     name = moodle._normal(name)
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "participants.csv"
-        moodle._write_participants([Participant("a_1", "ex01", 1, name)], path)
+        write_participants([Participant("a_1", "ex01", 1, name)], path)
         assert read_participants(path) == [Participant("a_1", "ex01", 1, name)]
         export_marks([Mark("a_1", "ex01", 1.0, 20, "note")], read_participants(path), Path(folder) / "n.csv")
         assert not rows(Path(folder) / "n.csv", ";")[0]["nom"].startswith(("=", "+", "-", "@", "\t", "\r", "＝"))

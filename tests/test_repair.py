@@ -18,11 +18,19 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from nbgrader.api import Gradebook
 from nbgrader.apps import NbGraderAPI
-from nbgrader.preprocessors import CheckCellMetadata, ClearOutput, DeduplicateIds, OverwriteCells, OverwriteKernelspec, SaveAutoGrades
+from nbgrader.preprocessors import (
+    CheckCellMetadata,
+    ClearOutput,
+    DeduplicateIds,
+    OverwriteCells,
+    OverwriteKernelspec,
+    SaveAutoGrades,
+)
 from traitlets.config import Config
 
-from autograder import repair as repairing
-from autograder.repair import RepairCopy, UnreadableError, load_copy, mark, read_notebook, read_references, repair, repair_folder
+from autograder.cells import is_answer, mark, repair
+from autograder.copyfiles import UnreadableError, read_notebook
+from autograder.repair import RepairCopy, load_copy, read_references, repair_folder, student_version
 from autograder.settings import RELEASE, SOURCE, configure
 
 QUICKSTART = Path(nbgrader.__file__).parent / "docs" / "source" / "user_guide" / "source" / "ps1"
@@ -34,7 +42,7 @@ EVERY = [*OURS, "problem1", "problem2"]
 def _reference(name):
     if name in OURS:
         return nbformat.read(RELEASE / name / f"{name}.ipynb", as_version=4)
-    return repairing.student_version(nbformat.read(QUICKSTART / f"{name}.ipynb", as_version=4))
+    return student_version(nbformat.read(QUICKSTART / f"{name}.ipynb", as_version=4))
 
 
 def reference(name):
@@ -43,7 +51,7 @@ def reference(name):
 
 
 def answers_of(notebook):
-    return [cell for cell in notebook.cells if repairing.is_answer(cell)]
+    return [cell for cell in notebook.cells if is_answer(cell)]
 
 
 def answered(name):
@@ -78,7 +86,7 @@ def first_answer(notebook):
 
 
 def first_given(notebook):
-    return next(rank for rank, cell in enumerate(notebook.cells) if mark(cell) and not repairing.is_answer(cell))
+    return next(rank for rank, cell in enumerate(notebook.cells) if mark(cell) and not is_answer(cell))
 
 
 def check(repaired, name):
@@ -90,7 +98,7 @@ def check(repaired, name):
         if mark(cell):
             assert theirs[mark(cell)["grade_id"]].metadata == cell.metadata
             assert theirs[mark(cell)["grade_id"]].cell_type == cell.cell_type
-            if not repairing.is_answer(cell):
+            if not is_answer(cell):
                 assert theirs[mark(cell)["grade_id"]].source == cell.source
     assert not any(cell.get("outputs") for cell in repaired.cells)
     nbformat.validate(repaired)
@@ -134,7 +142,7 @@ def duplicate_then_empty(notebook):
 
 
 def delete_given(notebook):
-    notebook.cells = [cell for cell in notebook.cells if not mark(cell) or repairing.is_answer(cell)]
+    notebook.cells = [cell for cell in notebook.cells if not mark(cell) or is_answer(cell)]
 
 
 def move_answer_last(notebook):
@@ -759,7 +767,7 @@ def test_les_versions_etudiantes_viennent_de_release_ou_de_source(gradebook):
     """Les mêmes par les deux chemins ; sans l'un ni l'autre, une erreur qui dit quoi faire."""
     for name, (assignment, config, _) in gradebook.items():
         release = read_references(config, assignment)[name]
-        derived = repairing.student_version(nbformat.read(Path(config.CourseDirectory.root) / "source" / assignment / f"{name}.ipynb", 4), config)
+        derived = student_version(nbformat.read(Path(config.CourseDirectory.root) / "source" / assignment / f"{name}.ipynb", 4), config)
         assert [(cell.source, cell.metadata) for cell in release.cells] == [(cell.source, cell.metadata) for cell in derived.cells]
     with pytest.raises(ValueError, match="publiez-le"):
         read_references(config, "absent")

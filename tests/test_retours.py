@@ -15,10 +15,11 @@ from nbgrader.api import Gradebook
 from traitlets.config import Config
 
 from autograder import sandbox
-from autograder.feedback import behaviour, checked, clean, failure, is_reserved, write_feedback
+from autograder.feedback import write_feedback
 from autograder.grading import Class, declare, found_copies, grade, write_marks
 from autograder.publish import nbgrader_api, succeeded
 from autograder.settings import secure
+from autograder.verdicts import behaviour, checked, clean, failure, is_reserved
 
 CANARY = "canari_ne_doit_jamais_sortir"
 # Chaque secret n'est écrit que dans un test caché : argument, valeur attendue, message.
