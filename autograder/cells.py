@@ -18,6 +18,7 @@ FUNCTION = re.compile(r"^(?:async[ \t]+)?(?:def|class)[ \t]+(\w+)", re.MULTILINE
 VARIABLE = re.compile(r"^(\w+)[ \t]*(?::[^=\n]+)?=(?!=)", re.MULTILINE)
 COMPARED_MARKS = ("schema_version", "grade", "solution", "locked", "points", "task")
 ELSEWHERE = "# Cette réponse est donnée dans la cellule « {} »."
+MOST_PASSES = 5
 
 
 def mark(cell: dict) -> dict:
@@ -53,9 +54,15 @@ def repair(copy: NotebookNode, reference: NotebookNode) -> tuple[NotebookNode, l
         UnreadableError: `copy` n'est pas un notebook, ou il est trop gros.
     """
     cells, reasons = read_cells(copy)
-    work = _Repair(cells, [_reference_cell(cell) for cell in reference.cells])
-    repaired = _notebook(work.run(), reference.metadata)
-    return repaired, reasons + work.sentences()
+    # Une réparation peut en découvrir une autre (une amorce qui n'était en trop qu'une fois sa voisine reconnue).
+    for _ in range(MOST_PASSES):
+        work = _Repair(cells, [_reference_cell(cell) for cell in reference.cells])
+        repaired = _notebook(work.run(), reference.metadata)
+        if not work.sentences():
+            break
+        reasons += [sentence for sentence in work.sentences() if sentence not in reasons]
+        cells, _ = read_cells(repaired)
+    return repaired, reasons
 
 
 def _reference_cell(cell: NotebookNode) -> NotebookNode:
