@@ -76,7 +76,7 @@ def read_copy(path: Path) -> CopyText:
         if name == EXTRA:
             extras.append((place, code))
         elif name in answers:
-            raise DemonstrationError(f"{path.name} : la cellule « {name} » est donnée deux fois ; n'en garder qu'une.")
+            raise DemonstrationError(f"{path.name} : la cellule « {name} » est donnée deux fois ; n'en gardez qu'une.")
         else:
             answers[name] = code
     lines = HEADER.findall(preamble)
@@ -85,13 +85,13 @@ def read_copy(path: Path) -> CopyText:
         base = path.with_name(f"{header['Reprend']}.py")
         if not base.is_file():
             raise DemonstrationError(f"{path.name} : reprend « {base.stem} », mais {base.name} n'existe pas à côté ; "
-                                     "corriger la ligne « Reprend ».")
+                                     "corrigez la ligne « Reprend ».")
         answers = read_copy(base).answers | answers
     damages = [text.split() for key, text in lines if key == "Dommage"]
     for name, *_ in damages:
         if name not in DAMAGES:
             known = ", ".join(sorted(DAMAGES))
-            raise DemonstrationError(f"{path.name} : le dommage « {name} » n'existe pas ; choisir parmi {known}.")
+            raise DemonstrationError(f"{path.name} : le dommage « {name} » n'existe pas ; choisissez parmi {known}.")
     damages = [(name, words) for name, *words in damages]
     return CopyText(header.get("Étudiant", path.stem), "Piège" in header, answers, extras, damages)
 
@@ -108,7 +108,7 @@ def build_copy(release: Path, copy: Path, folder: Path) -> Path:
     for name in [*text.answers, *(place for place, _ in text.extras if place is not None)]:
         if name not in answers:
             raise DemonstrationError(f"{copy.parent.name}/{copy.name} : la cellule réponse « {name} » n'existe pas dans "
-                                     f"{release.name} ; choisir parmi {', '.join(sorted(answers))}, ou republier le devoir.")
+                                     f"{release.name} ; choisissez parmi {', '.join(sorted(answers))}, ou republiez le devoir.")
     cells = _extra_cells(text, None)
     for cell in notebook.cells:
         cell.source = text.answers.get(_grade_id(cell), cell.source)
@@ -150,7 +150,7 @@ def build(release_dir: Path, copies_dir: Path, submitted_dir: Path, harmless: bo
         release = Path(release_dir) / assignment / f"{assignment}.ipynb"
         if not release.is_file():
             raise DemonstrationError(f"Le devoir {assignment} n'est pas publié : {assignment}.ipynb manque dans le dossier "
-                                     f"« {Path(release_dir).name} » ; lancer « cours publier ».")
+                                     f"« {Path(release_dir).name} » ; lancez « cours publier ».")
         built.append(build_copy(release, copy, Path(submitted_dir) / text.student / assignment))
     return sorted(built)
 

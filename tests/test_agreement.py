@@ -36,7 +36,7 @@ from helpers.agreement import (
 DATA = Path(agreement.__file__).parent / "donnees"
 
 
-# Valeurs recalculées et arrondies dans CONTENU (S0-02 à S2-09), jamais reprises de notre sortie.
+# Valeurs recalculées et arrondies dans le programme (S0-02 à S2-09), jamais reprises de notre sortie.
 @pytest.mark.parametrize(
     ("successes", "total", "low", "high"),
     [
@@ -362,7 +362,7 @@ def test_change_scale(scores, expected):
 
 
 def test_correlation_of_the_real_raters():
-    """feedbackQA, partie « valid » : Pearson 0,584 (CONTENU S4-02) ; rangs moyens et Spearman comme scipy."""
+    """feedbackQA, partie « valid » : Pearson 0,584 (S4-02) ; rangs moyens et Spearman comme scipy."""
     assert pearson(PERSON_1, PERSON_2) == pytest.approx(FEEDBACK["pearson"], abs=5e-4)
     assert average_ranks([10, 20, 20, 30]) == [1, 2.5, 2.5, 4]
 

@@ -215,7 +215,7 @@ def test_le_temps_total_garde_les_points_d_avant():
 
 
 def test_pieges_et_attaques_sont_nombreux():
-    """La classe garde au moins une copie piégée par ligne de VECTEURS C qui concerne une copie."""
+    """La classe garde au moins une copie piégée par attaque connue (SEC-01 à SEC-25) qui concerne une copie."""
     said = " ".join(path.read_text(encoding="utf-8") for path in COPIES.glob("*/piege_*.py"))
     wanted = {1, 2, 3, 4, 5, 6, 7, 9, 10, 12, 13, 14, 15, 16, 17, 19, 21, 22, 25}
     assert [number for number in wanted if f"SEC-{number:02}" not in said] == []

@@ -244,7 +244,7 @@ def test_le_nombre_de_questions_suffit_et_est_le_plus_petit(gap, deviation):
      pytest.param("code d'origine", 0.636, 0.558, id="origine")],
 )
 def test_les_trois_scores_mmlu_sont_ceux_du_billet(code, llama, falcon):
-    """CONTENU, section 3, point 15 : la sortie enregistrée de la leçon les affiche."""
+    """la sortie enregistrée de la leçon les affiche."""
     notebook = nbformat.read(Path(__file__).parent.parent / "notebooks" / "09_benchmarks.ipynb", as_version=4)
     printed = "\n".join(output.get("text", "") for cell in notebook.cells for output in cell.get("outputs", []))
     line = next(line for line in printed.splitlines() if line.startswith(code) and "LLaMA-65B" in line)

@@ -139,7 +139,7 @@ def test_idf_veut_des_listes_de_mots():
 
 @pytest.mark.parametrize("triplet", TRIPLETS.values(), ids=lambda triplet: triplet["id"])
 def test_la_negation_est_invisible(triplet):
-    """CONTENU, section 3, point 16 : le contraire, dit avec les mêmes mots, bat la paraphrase fidèle."""
+    """le contraire, dit avec les mêmes mots, bat la paraphrase fidèle."""
     faithful, opposite = (
         bert_score(*(french_vectors.vectors(french_words(triplet[name])) for name in (role, "reference"))).fmeasure
         for role in ("paraphrase", "contraire")

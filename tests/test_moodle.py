@@ -1,4 +1,4 @@
-"""Collecte d'une archive Moodle et export des notes : VECTEURS NB-26, NB-28, SEC-25 ; de vraies archives, faites ici."""
+"""Collecte d'une archive Moodle et export des notes : NB-26, NB-28, SEC-25 ; de vraies archives, faites ici."""
 
 import csv
 import io

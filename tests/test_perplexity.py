@@ -1,4 +1,4 @@
-"""Perplexité : valeurs de CONTENU (S0, S3) et de VECTEURS B3, NLTK, puis propriétés."""
+"""Perplexité : valeurs du programme (S0, S3), cas publics (B3), NLTK, puis propriétés."""
 
 import json
 import math

@@ -15,7 +15,7 @@ from helpers.judge import choice_logprobs, pairwise_request, read_choice, read_v
 DATA = Path(__file__).parents[1] / "helpers" / "donnees"
 
 
-# VECTEURS B4. La règle de ce tableau : jamais la mauvaise lettre ; « illisible » est permis.
+# Table B4 (cas publics). La règle de ce tableau : jamais la mauvaise lettre ; « illisible » est permis.
 @pytest.mark.parametrize(
     ("reply", "wanted"),
     [
