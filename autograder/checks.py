@@ -78,13 +78,14 @@ def lessons_are_executed() -> Iterator[str]:
                 yield f"{where} : ses sorties ont été retirées ou retouchées ; relancez « cours construire {text.stem[:2]} »."
 
 
+ACCESS_KEY = r"\b(?:sk|hf)[-_][A-Za-z0-9]{16,}"
 FORBIDDEN_OUTPUTS = {
     "un chemin absolu": r"(?<![\w.:/])/(?:home|root|work|tmp|Users|usr|opt|var)/\w",
     "une adresse mémoire": r"\bat 0x[0-9a-f]{6,}",
     "une heure": r"\b\d{1,2}:\d\d:\d\d\b",
     "une date d'exécution": r"\b20\d\d-\d\d-\d\d\b",
     "une durée mesurée": r"\b\d+(?:[.,]\d+)? ?(?:ms|µs|secondes?)\b",
-    "une clé d'accès": r"\b(?:sk|hf)[-_][A-Za-z0-9]{16,}",
+    "une clé d'accès": ACCESS_KEY,
 }
 
 
@@ -281,7 +282,7 @@ def recorded_verdicts_agree() -> Iterator[str]:
     try:
         for journal in journals():
             content = journal.path.read_text(encoding="utf-8")
-            if re.search(r"(?i)authorization|bearer |\b(?:sk|hf)[-_][A-Za-z0-9]{16,}", content):
+            if re.search(rf"(?i)authorization|bearer |{ACCESS_KEY}", content):
                 yield f"{journal.path.name} contient une clé d'accès ou un en-tête d'autorisation."
     except JudgeError as error:
         yield str(error)
@@ -351,7 +352,8 @@ def files_are_portable() -> Iterator[str]:
             continue
         content = path.read_text(encoding="utf-8", errors="replace")
         yield from (f"{name} nomme un registre de paquets ({host})." for host in hosts if host in content)
-        yield from (f"{name} contient un chemin de cette machine ({ROOT})." for _ in [0] if f"{ROOT}/" in content)
+        if f"{ROOT}/" in content:
+            yield f"{name} contient un chemin de cette machine ({ROOT})."
 
 
 CHECKS: tuple[Callable[[], Iterator[str]], ...] = (

@@ -7,6 +7,7 @@ et chacune est nommée ; 2 mauvais usage ou environnement, avec la commande qui 
 import os
 import shutil
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated
 
@@ -64,19 +65,28 @@ def build(
 ) -> None:
     """Dérive et exécute les notebooks des leçons, sur les verdicts enregistrés."""
     from autograder import coverage
-    from autograder.lessons import LessonError, execute_all, find, notebook_path, write
+    from autograder.lessons import find, notebook_path, write
 
-    texts, failures = find(lessons), []
+    texts = find(lessons)
     with progress() as bar:
-        task = bar.add_task("Leçons", total=len(texts))
-        for text, result in execute_all(texts, processes):
-            if isinstance(result, LessonError):
-                failures.append(result)
-            else:
-                write(result, notebook_path(text))
-            bar.update(task, advance=1, description=text.stem)
+        failures = _execute_lessons(bar, texts, processes, lambda text, notebook: write(notebook, notebook_path(text)))
     coverage.write()
     _finish(f"{len(texts) - len(failures)} leçon(s) exécutée(s) sur {len(texts)}.", failures)
+
+
+def _execute_lessons(bar: Progress, texts: list[Path], processes: int, keep: Callable) -> list:
+    """Exécute des leçons ; passe chaque notebook à `keep`, et rend les erreurs des autres."""
+    from autograder.lessons import LessonError, execute_all
+
+    failures = []
+    task = bar.add_task("Leçons", total=len(texts))
+    for text, result in execute_all(texts, processes):
+        if isinstance(result, LessonError):
+            failures.append(result)
+        else:
+            keep(text, result)
+        bar.update(task, advance=1, description=text.stem)
+    return failures
 
 
 @app.command("enregistrer")
@@ -103,22 +113,20 @@ def demonstration(
     processes: Annotated[int, typer.Option("--processus", min=1, help="Copies exécutées à la fois.")] = CORES,
 ) -> None:
     """Exécute les leçons, publie les exercices, note la classe de démonstration et écrit le rapport."""
-    from autograder import lessons, publish, report, sandbox
+    from autograder import publish, report, sandbox
     from autograder.demonstration import MARKS_FILE, build
     from autograder.grading import Class, differences, found_copies, read_marks
+    from autograder.lessons import find
     from autograder.settings import COPIES, RELEASE, SOURCE
 
     output = output.resolve()
-    texts, lines, failures = lessons.find(), [], []
-    reason = sandbox.available()
+    lines, reason = [], sandbox.available()
+
+    def write_page(text: Path, notebook) -> None:
+        lines.append(report.write_lesson(output, text.stem, notebook))
+
     with progress() as bar:
-        task = bar.add_task("Leçons", total=len(texts))
-        for text, result in lessons.execute_all(texts):
-            if isinstance(result, lessons.LessonError):
-                failures.append(result)
-            else:
-                lines.append(report.write_lesson(output, text.stem, result))
-            bar.update(task, advance=1, description=text.stem)
+        failures = _execute_lessons(bar, find(), processes, write_page)
         task = bar.add_task("Publication", total=1)
         publish.publish()
         bar.update(task, advance=1)

@@ -21,7 +21,7 @@ from nbgrader.api import Gradebook, MissingEntry
 
 from autograder.preprocessor import GradingFailure, correct, digest, keep_result, kept_result, result_path
 from autograder.preprocessor import score as test_score
-from autograder.publish import nbgrader_api, succeeded
+from autograder.publish import log_of, nbgrader_api, succeeded
 from autograder.repair import repair_folder
 from autograder.sandbox import Limits, regular_files
 from autograder.settings import UsageError, replacing
@@ -105,9 +105,14 @@ def found_copies(copies: Path, assignment: str | None = None, student: str | Non
         raise UsageError(
             f"Le dossier de copies {copies} n'existe pas : donnez-le par --copies, ou rangez-y les copies (cours collecter)."
         )
-    found = sorted((path.parent.name, path.name) for path in copies.glob("*/*") if path.is_dir())
-    found = [(who, what) for who, what in found if assignment in (None, what) and student in (None, who)]
-    found = [(who, what) for who, what in found if not who.startswith(".")]
+    found = sorted(
+        (path.parent.name, path.name)
+        for path in copies.glob("*/*")
+        if path.is_dir()
+        and not path.parent.name.startswith(".")
+        and assignment in (None, path.name)
+        and student in (None, path.parent.name)
+    )
     if not found:
         raise UsageError(f"Aucune copie à noter dans {copies} : vérifiez --copies, --devoir et --etudiant.")
     return found
@@ -245,13 +250,13 @@ def record(group: Class, outcome: Outcome) -> Mark:
         return Mark(student, assignment, None, maximum, "erreur", " ; ".join([outcome.fatal, *outcome.reasons]))
     with nbgrader_api(group.course, submitted=group.repaired, results=group.results) as api:
         result = api.autograde(assignment, student, force=True, create=True)
-        while not result["success"] and "database is locked" in (result.get("log") or result.get("error") or ""):
+        while not result["success"] and "database is locked" in log_of(result):
             # Un autre programme l'a prise entre-temps : ce n'est pas la faute de la copie.
             wait_for_gradebook(group.course / "gradebook.db")
             result = api.autograde(assignment, student, force=True, create=True)
     wait_for_gradebook(group.course / "gradebook.db")
     if not result["success"]:
-        lines = (result.get("log") or result.get("error") or "sans message").strip().splitlines()
+        lines = (log_of(result) or "sans message").splitlines()
         return Mark(student, assignment, None, maximum, "erreur", f"nbgrader a refusé la copie : {lines[-1][:300]}")
     with Gradebook(f"sqlite:///{group.course / 'gradebook.db'}") as gradebook:
         submission = gradebook.find_submission(assignment, student)

@@ -63,10 +63,15 @@ def course_config(course: Path) -> Config:
     return config
 
 
+def log_of(result: dict) -> str:
+    """Ce que nbgrader a dit pendant un appel ; son erreur s'il n'a rien dit d'autre."""
+    return (result.get("log") or result.get("error") or "").strip()
+
+
 def succeeded(result: dict, action: str) -> None:
     """Lève UsageError avec la fin du journal de nbgrader si l'appel a échoué."""
     if not result["success"]:
-        reason = "\n".join((result.get("log") or result.get("error") or "").splitlines()[-12:])
+        reason = "\n".join(log_of(result).splitlines()[-12:])
         raise UsageError(f"nbgrader n'a pas pu {action} :\n{reason}")
 
 

@@ -10,7 +10,6 @@ TEXTS = NOTEBOOKS / "textes"
 SOURCE = ROOT / "source"
 RELEASE = ROOT / "release"
 COPIES = ROOT / "autograder" / "copies"
-REPORT = ROOT / "rapport"
 
 
 class UsageError(Exception):

@@ -6,7 +6,6 @@ import unicodedata
 from dataclasses import dataclass, field
 
 FRENCH_WORDS = "mots français, minuscules, NFC"
-ASCII_WORDS = "[a-z0-9]+, minuscules"
 
 # Apostrophes que l'on trouve dans les textes français : typographique, modificative, guillemet ouvrant, prime.
 APOSTROPHES = "\u2019\u02bc\u2018\u2032"
