@@ -4,6 +4,7 @@ Codes de sortie : 0 tout va bien ; 1 au moins une copie, une leçon ou une véri
 et chacune est nommée ; 2 mauvais usage ou environnement, avec la commande qui répare.
 """
 
+import errno
 import os
 import shutil
 import sys
@@ -52,6 +53,11 @@ def main() -> None:
         if type(error).__name__ == "NoArgsIsHelpError":  # l'aide est déjà affichée
             sys.exit(2)
         message = usage_error(error)
+    except OSError as error:
+        if error.errno not in (errno.ENOSPC, errno.EDQUOT):
+            raise
+        where = f" (en écrivant {error.filename})" if error.filename else ""
+        message = f"Le disque est plein{where} : libérez de la place, puis relancez la même commande ; ce qui est écrit est gardé."
     except (KeyboardInterrupt, typer.Abort):
         message = "Interrompu ; ce qui est déjà fait est gardé, relancez la même commande."
     console.print(f"Erreur : {message}", style="red", soft_wrap=True, markup=False)
@@ -164,16 +170,31 @@ def grade_command(
     ] = False,
     cell_seconds: Annotated[float, typer.Option("--temps-cellule", min=0.1, help="Temps d'une cellule, en secondes.")] = 30,
     notebook_seconds: Annotated[float, typer.Option("--temps-copie", min=1, help="Temps d'une copie, en secondes.")] = 180,
+    scheduler: Annotated[
+        str | None, typer.Option("--grappe", help="Ordonnanceur Dask (« tcp://machine:8786 ») à qui confier les copies.")
+    ] = None,
 ) -> None:
     """Note une classe dans des bacs à sable ; reprend là où une notation interrompue s'est arrêtée."""
-    from autograder import report, sandbox
+    from autograder import forks, sandbox
+
+    forks.preload("autograder.grading")  # se charge là-bas pendant que la suite se charge ici
+    from autograder import report
     from autograder.grading import Class, found_copies, read_marks
 
     course, output = course.resolve(), output.resolve()
     limits = sandbox.Limits(cell_seconds=cell_seconds, notebook_seconds=notebook_seconds)
-    group = Class(course, (copies or course / "submitted").resolve(), output / "travail", sandbox.choose(isolation), limits)
+    isolation = sandbox.choose(isolation, here=scheduler is None)
+    group = Class(course, (copies or course / "submitted").resolve(), output / "travail", isolation, limits)
     chosen = found_copies(group.copies, assignment, student)
-    marks = _grade_class(group, chosen, processes, controls=not no_controls)
+    if scheduler is None:
+        marks = _grade_class(group, chosen, processes, controls=not no_controls)
+    else:
+        from autograder.cluster import cluster
+
+        with cluster(scheduler, group.work, isolation) as refused:
+            for line in refused:
+                console.print(f"· {line}", style="yellow", soft_wrap=True, markup=False)
+            marks = _grade_class(group, chosen, processes, controls=not no_controls)
     failures = [f"{mark.etudiant}, {mark.devoir} : {mark.motif}" for mark in marks if mark.statut == "erreur"]
     message = _summary(marks, output)
     if (assignment or student) and (output / "notes.csv").exists():
@@ -187,15 +208,15 @@ def _grade_class(group, copies: list, processes: int, controls: bool) -> list:
     """Note les copies avec une barre de progression : témoins d'abord, puis chaque copie, gardée dès qu'elle est exécutée."""
     from autograder.grading import control, declare, grade
 
-    marks = []
+    marks, assignments = [], sorted({assignment for _, assignment in copies})
     with progress() as bar:
         task = bar.add_task("Témoins", total=None)
-        references = declare(group, sorted({assignment for _, assignment in copies}))
+        declare(group, assignments)
         if controls:
-            control(group, references)
+            control(group, assignments, processes)
         bar.update(task, total=1, completed=1)
         task = bar.add_task("Copies", total=len(copies))
-        for mark in grade(group, copies, references, processes):
+        for mark in grade(group, copies, processes):
             marks.append(mark)
             bar.update(task, advance=1, description=f"{mark.devoir} {mark.etudiant}")
     return sorted(marks, key=lambda mark: (mark.devoir, mark.etudiant))

@@ -1,16 +1,20 @@
 """Note une classe : exécutions en parallèle, un seul écrivain pour la base, un résultat gardé par copie.
 
-Chaque copie passe par quatre étapes : réparée (repair), exécutée dans son bac à sable (preprocessor.correct), gardée sur le
-disque, puis écrite par nbgrader lui-même dans `autograded/` et la base de notes. Un arrêt brutal ne perd que les copies en vol.
+Chaque copie passe par quatre étapes. Dans un processus à elle : réparée (repair), exécutée dans son bac à sable
+(preprocessor.correct) et gardée sur le disque ; puis, d'ici, écrite comme nbgrader l'écrirait dans `autograded/` et la base de
+notes (gradebook). Un arrêt brutal ne perd que les copies en vol.
 """
 
 import csv
+import errno
+import json
 import shutil
 import sqlite3
 import time
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass, field, fields
+from functools import lru_cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -18,15 +22,32 @@ import nbformat
 from joblib import Parallel, delayed
 from nbformat import NotebookNode
 from nbgrader.api import Gradebook, MissingEntry
+from nbgrader.converters import GenerateAssignment
+from nbgrader.preprocessors import SaveCells
+from nbgrader.utils import capture_log, temp_attrs
+from sqlalchemy.exc import OperationalError
 
-from autograder.preprocessor import GradingFailure, correct, digest, keep_result, kept_result, result_path
+from autograder import forks
+from autograder.gradebook import GradedNotebook, Recorder, graded, known_cells
+from autograder.preprocessor import (
+    STARTUP_SECONDS,
+    GradingFailure,
+    allowed_packages,
+    correct,
+    digest,
+    keep_result,
+    kept_result,
+    result_path,
+)
 from autograder.preprocessor import score as test_score
-from autograder.publish import log_of, nbgrader_api, succeeded
+from autograder.publish import course_config, nbgrader_api, succeeded
 from autograder.repair import repair_folder
 from autograder.sandbox import Limits, regular_files
 from autograder.settings import UsageError, replacing
 from autograder.tester import grade_id, kind
 
+FULL = (errno.ENOSPC, errno.EDQUOT)
+DISK_FULL = "le disque est plein"
 LOCK_PATIENCE = 90  # secondes d'attente quand un autre programme tient la base de notes
 
 
@@ -44,12 +65,13 @@ class Mark:
 
 @dataclass(frozen=True)
 class Outcome:
-    """Ce qu'un processus a fait d'une copie : réparations, incidents, ou la raison pour laquelle elle n'a pas de note."""
+    """Ce qu'un processus a fait d'une copie : réparations, incidents, notebooks à écrire, ou pourquoi elle n'a pas de note."""
 
     student: str
     assignment: str
     reasons: list[str] = field(default_factory=list)
     fatal: str | None = None
+    notebooks: dict[str, GradedNotebook] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -72,7 +94,7 @@ class Class:
 
     @property
     def repaired(self) -> Path:
-        """Copies réparées, que nbgrader lit à la place des originales."""
+        """Copies réparées, que nbgrader lirait à la place des originales."""
         return self.work / "reparees"
 
     @property
@@ -93,6 +115,44 @@ class Class:
             known = ", ".join(sorted(path.parent.name for path in (self.course / "source").glob("*/*.ipynb"))) or "aucun"
             raise UsageError(f"Le devoir {assignment!r} n'est pas dans source/ : choisissez parmi {known}.")
         return {path.stem: nbformat.read(path, as_version=4) for path in paths}
+
+    def prepared(self, assignment: str) -> Path:
+        """Fichier où `declare` range un devoir : ce que lisent les processus qui notent ses copies."""
+        return self.work / "devoirs" / f"{assignment}.json"
+
+    def to_json(self) -> dict:
+        """Valeurs simples, pour un autre processus."""
+        return asdict(self) | {"course": str(self.course), "copies": str(self.copies), "work": str(self.work)}
+
+    @classmethod
+    def from_json(cls, values: dict) -> "Class":
+        """La classe à noter, reçue d'un autre processus."""
+        paths = {name: Path(values[name]) for name in ("course", "copies", "work")}
+        return cls(**paths, isolation=values["isolation"], limits=Limits(**values["limits"]))
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """Un devoir tel que `declare` l'a rangé, notebooks par nom.
+
+    Attributes:
+        sources: notebooks sources, avec corrigé et tests cachés.
+        release: versions étudiantes.
+        known: noyau et cellules de chaque notebook dans la base (`gradebook.known_cells`).
+        maximum: note maximale.
+    """
+
+    sources: dict[str, NotebookNode]
+    release: dict[str, NotebookNode]
+    known: dict[str, dict]
+    maximum: float
+
+    @classmethod
+    def read(cls, path: Path) -> "Prepared":
+        """Lit un devoir rangé par `declare`."""
+        content = json.loads(path.read_text(encoding="utf-8"))
+        notebooks = {name: nbformat.from_dict(content[name]) for name in ("sources", "release")}
+        return cls(**notebooks, known=content["known"], maximum=content["maximum"])
 
 
 def found_copies(copies: Path, assignment: str | None = None, student: str | None = None) -> list[tuple[str, str]]:
@@ -118,31 +178,39 @@ def found_copies(copies: Path, assignment: str | None = None, student: str | Non
     return found
 
 
-def declare(group: Class, assignments: Iterable[str]) -> dict[str, dict[str, NotebookNode]]:
-    """Déclare les devoirs dans la base de notes et rend leurs versions étudiantes, calculées à part.
+def declare(group: Class, assignments: Iterable[str]) -> None:
+    """Déclare les devoirs dans la base de notes et range, pour chacun, ce que lisent les processus qui notent (`Prepared`).
 
     Raises:
         UsageError: nbgrader refuse un devoir.
     """
-    references = {}
-    with TemporaryDirectory() as folder:
-        course = Path(folder)
-        for name in assignments:
-            group.sources(name)
-            shutil.copytree(group.course / "source" / name, course / "source" / name)
-        for path in (group.course / "source").iterdir():
-            if path.is_file():  # ce que nbgrader_config.py nomme (« source/header.ipynb »)
-                shutil.copy(path, course / "source" / path.name)
-        with nbgrader_api(course, settings=group.course) as api:
-            for name in assignments:
-                succeeded(api.generate_assignment(name, force=True, create=True), f"publier {name}")
-                paths = (course / "release" / name).glob("*.ipynb")
-                references[name] = {path.stem: nbformat.read(path, as_version=4) for path in paths}
-    missing = [name for name in assignments if not _declared(group.course, name, references[name])]
-    with nbgrader_api(group.course) as api:
-        for name in missing:
-            succeeded(api.generate_assignment(name, force=True, create=True), f"déclarer {name}")
-    return references
+    for name in assignments:
+        sources = group.sources(name)
+        release = _student_versions(group.course, name)
+        if not _declared(group.course, name, release):
+            with nbgrader_api(group.course) as api:
+                succeeded(api.generate_assignment(name, force=True, create=True), f"déclarer {name}")
+        with _gradebook(group.course) as gradebook:
+            content = {
+                "sources": sources,
+                "release": release,
+                "known": known_cells(gradebook, name),
+                "maximum": gradebook.find_assignment(name).max_score,
+            }
+        with replacing(group.prepared(name)) as partial:
+            partial.write_text(json.dumps(content), encoding="utf-8")
+
+
+def _student_versions(course: Path, assignment: str) -> dict[str, NotebookNode]:
+    """Versions étudiantes d'un devoir, tirées de source/ par nbgrader sans toucher à release/ ni à la base."""
+    with TemporaryDirectory() as folder, nbgrader_api(course) as api:
+        with temp_attrs(api.coursedir, assignment_id=assignment, release_directory=folder):
+            converter = GenerateAssignment(coursedir=api.coursedir, parent=api)
+            converter.force = converter.no_database = True
+            converter.preprocessors = [step for step in converter.preprocessors if step is not SaveCells]
+            succeeded(capture_log(converter), f"publier {assignment}")
+        paths = Path(folder, assignment).glob("*.ipynb")
+        return {path.stem: nbformat.read(path, as_version=4) for path in paths}
 
 
 def _declared(course: Path, assignment: str, notebooks: dict) -> bool:
@@ -150,7 +218,7 @@ def _declared(course: Path, assignment: str, notebooks: dict) -> bool:
     if not (course / "gradebook.db").exists():
         return False
     wait_for_gradebook(course / "gradebook.db")
-    with Gradebook(f"sqlite:///{course / 'gradebook.db'}") as gradebook:
+    with _gradebook(course) as gradebook:
         try:
             notebooks_known = gradebook.find_assignment(assignment).notebooks
             known = {(notebook.name, cell.name) for notebook in notebooks_known for cell in notebook.grade_cells}
@@ -165,7 +233,11 @@ def _declared(course: Path, assignment: str, notebooks: dict) -> bool:
     return known == wanted
 
 
-def control(group: Class, references: dict[str, dict[str, NotebookNode]]) -> None:
+def _gradebook(course: Path) -> Gradebook:
+    return Gradebook(f"sqlite:///{course / 'gradebook.db'}")
+
+
+def control(group: Class, assignments: Iterable[str], processes: int = 1) -> None:
     """Témoins d'un lot : le corrigé doit avoir tous les points et la copie vide aucun.
 
     C'est là qu'un test écrit d'une façon qui ne traverse pas le canal se voit, et non dans les notes des étudiants.
@@ -173,44 +245,103 @@ def control(group: Class, references: dict[str, dict[str, NotebookNode]]) -> Non
     Raises:
         UsageError: un témoin n'a pas la note qu'il doit avoir ; chaque test en cause est nommé.
     """
-    for assignment, notebooks in references.items():
-        for name, source in group.sources(assignment).items():
-            folder = group.course / "source" / assignment
-            for label, copy, expected in (("le corrigé", source, True), ("la copie vide", notebooks[name], False)):
-                try:
-                    result = correct(source, copy, folder, group.isolation, group.limits)
-                except GradingFailure as error:
-                    raise UsageError(f"Témoin de {assignment} : {label} n'a pas pu être noté ({error}).") from None
-                tests = [(cell, result["tests"].get(grade_id(cell))) for cell in source.cells if kind(cell) == "test"]
-                wrong = [
-                    f"{grade_id(cell)} ({verdict['error']['message'] if verdict and verdict['error'] else 'réussi'})"
-                    for cell, verdict in tests
-                    if test_score(cell, verdict) != (cell.metadata.nbgrader.points if expected else 0)
-                ]
-                if wrong:
-                    goal = "n'obtient pas tous les points" if expected else "obtient des points"
-                    raise UsageError(
-                        f"Témoin de {assignment} : {label} {goal} ; corrigez le devoir, ou passez --sans-temoins. "
-                        f"Tests en cause : {' ; '.join(wrong)}."
-                    )
+    tasks = []
+    for assignment in assignments:
+        prepared = Prepared.read(group.prepared(assignment))
+        for name, source in prepared.sources.items():
+            tasks.append(delayed(_control)(group, assignment, source, source, "le corrigé", True))
+            tasks.append(delayed(_control)(group, assignment, source, prepared.release[name], "la copie vide", False))
+    for fault in Parallel(n_jobs=processes, prefer="threads")(tasks):
+        if fault is not None:
+            raise UsageError(fault)
 
 
-def grade(group: Class, copies: list[tuple[str, str]], references: dict, processes: int) -> Iterator[Mark]:
+def _control(group: Class, assignment: str, source: NotebookNode, copy: NotebookNode, label: str, full: bool) -> str | None:
+    """Ce qui ne va pas avec un témoin, ou None."""
+    try:
+        result = correct(source, copy, group.course / "source" / assignment, group.isolation, group.limits)
+    except GradingFailure as error:
+        return f"Témoin de {assignment} : {label} n'a pas pu être noté ({error})."
+    tests = [(cell, result["tests"].get(grade_id(cell))) for cell in source.cells if kind(cell) == "test"]
+    wrong = [
+        f"{grade_id(cell)} ({verdict['error']['message'] if verdict and verdict['error'] else 'réussi'})"
+        for cell, verdict in tests
+        if test_score(cell, verdict) != (cell.metadata.nbgrader.points if full else 0)
+    ]
+    if not wrong:
+        return None
+    goal = "n'obtient pas tous les points" if full else "obtient des points"
+    return (
+        f"Témoin de {assignment} : {label} {goal} ; corrigez le devoir, ou passez --sans-temoins. "
+        f"Tests en cause : {' ; '.join(wrong)}."
+    )
+
+
+def grade(group: Class, copies: list[tuple[str, str]], processes: int) -> Iterator[Mark]:
     """Note les copies et rend chaque note dès qu'elle est dans la base ; une copie en erreur n'arrête pas les autres.
 
-    Les exécutions se font dans `processes` processus ; la base n'est écrite que d'ici.
+    Les exécutions se font dans `processes` enfants à la fois, chacun attendu par un fil d'ici ; la base n'est écrite que d'ici.
+
+    Raises:
+        UsageError: la base reste prise.
+        OSError: le disque est plein. Dans les deux cas, ce qui est déjà noté est gardé.
     """
-    tasks = (delayed(execute)(group, student, assignment, references[assignment]) for student, assignment in copies)
-    for outcome in Parallel(n_jobs=processes, return_as="generator_unordered")(tasks):
-        yield record(group, outcome)
+    maxima = {name: Prepared.read(group.prepared(name)).maximum for name in {assignment for _, assignment in copies}}
+    with nbgrader_api(group.course, submitted=group.repaired) as api:
+        recorder = Recorder(api)
+    try:
+        tasks = (delayed(execute)(group, student, assignment) for student, assignment in copies)
+        for outcome in Parallel(n_jobs=processes, prefer="threads", return_as="generator_unordered")(tasks):
+            yield record(group, recorder, outcome, maxima[outcome.assignment])
+    finally:
+        recorder.close()
 
 
-def execute(group: Class, student: str, assignment: str, references: dict[str, NotebookNode]) -> Outcome:
+def execute(group: Class, student: str, assignment: str) -> Outcome:
+    """Répare et exécute une copie dans un processus neuf, et attend ce qu'il en a fait."""
+    modules, seconds = _needs(group.prepared(assignment), group.limits)
+    job = {"group": group.to_json(), "student": student, "assignment": assignment, "packages": modules}
+    try:
+        answer = forks.call("autograder.grading:execute_here", job, seconds)
+    except forks.Late:
+        return Outcome(student, assignment, fatal="la copie a dépassé tout le temps prévu pour elle")
+    except forks.Stopped as error:
+        return Outcome(student, assignment, fatal=f"le correcteur s'est arrêté : {error}")
+    notebooks = {name: GradedNotebook(**values) for name, values in answer.pop("notebooks").items()}
+    return Outcome(**answer, notebooks=notebooks)
+
+
+@lru_cache
+def _needs(path: Path, limits: Limits) -> tuple[dict[str, list[str]], float]:
+    """Paquets à montrer à chaque notebook d'un devoir, et temps à laisser à une copie, en secondes."""
+    sources = Prepared.read(path).sources
+    packages = {name: allowed_packages(source) for name, source in sources.items()}
+    return packages, len(sources) * (limits.notebook_seconds + STARTUP_SECONDS) + STARTUP_SECONDS
+
+
+def execute_here(job: dict) -> dict:
+    """Répare et exécute une copie, dans le processus de `execute` ; rend un `Outcome` en valeurs simples."""
+    group, student, assignment = Class.from_json(job["group"]), job["student"], job["assignment"]
+    try:
+        outcome = _execute(group, student, assignment, job["packages"])
+    except OSError as error:
+        if error.errno not in FULL:
+            raise
+        outcome = Outcome(student, assignment, fatal=DISK_FULL)
+    return asdict(outcome)
+
+
+def _execute(group: Class, student: str, assignment: str, packages: dict[str, list[str]]) -> Outcome:
     """Répare et exécute une copie ; garde le résultat sur le disque, et ne refait pas ce qui y est déjà."""
+    prepared = Prepared.read(group.prepared(assignment))
     submitted, clean = group.copies / student / assignment, group.repaired / student / assignment
     shutil.rmtree(clean, ignore_errors=True)
     try:
-        report = repair_folder(submitted, clean, references)
+        report = repair_folder(submitted, clean, prepared.release)
+    except OSError as error:
+        if error.errno in FULL:
+            raise
+        return Outcome(student, assignment, fatal=f"la copie n'a pas pu être lue ({error.strerror})")
     except Exception as error:  # noqa: BLE001  (une copie imprévue ne doit jamais arrêter le lot ; elle est nommée)
         return Outcome(student, assignment, fatal=f"la copie n'a pas pu être lue ({type(error).__name__} : {error})")
     reasons = [*report.reasons, *report.refused]
@@ -220,7 +351,8 @@ def execute(group: Class, student: str, assignment: str, references: dict[str, N
         # Comme nbgrader : les fichiers du devoir sont là, et tels que le devoir les donne.
         (clean / name).parent.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(path, clean / name)
-    for name, source in group.sources(assignment).items():
+    config, notebooks = course_config(group.course), {}
+    for name, source in prepared.sources.items():
         path = clean / f"{name}.ipynb"
         if not path.exists():
             continue
@@ -230,38 +362,46 @@ def execute(group: Class, student: str, assignment: str, references: dict[str, N
         result = kept_result(kept, mark)
         if result is None:
             try:
-                result = correct(source, copy, clean, group.isolation, group.limits)
+                result = correct(source, copy, clean, group.isolation, group.limits, packages[name])
             except GradingFailure as error:
                 return Outcome(student, assignment, reasons, str(error))
             except Exception as error:  # noqa: BLE001
                 return Outcome(student, assignment, reasons, f"le correcteur a échoué ({type(error).__name__} : {error})")
             keep_result(result, kept, mark)
         reasons += result["incidents"]
-    return Outcome(student, assignment, reasons)
+        notebooks[name] = graded(copy, prepared.known[name], result, config)
+    return Outcome(student, assignment, reasons, notebooks=notebooks)
 
 
-def record(group: Class, outcome: Outcome) -> Mark:
-    """Fait écrire par nbgrader la copie exécutée et rend sa note ; attend son tour si la base est prise."""
+def record(group: Class, recorder: Recorder, outcome: Outcome, maximum: float) -> Mark:
+    """Écrit la copie exécutée et rend sa note ; attend son tour si la base est prise.
+
+    Raises:
+        UsageError, OSError: voir `grade`.
+    """
     student, assignment = outcome.student, outcome.assignment
-    wait_for_gradebook(group.course / "gradebook.db")
-    with Gradebook(f"sqlite:///{group.course / 'gradebook.db'}") as gradebook:
-        maximum = gradebook.find_assignment(assignment).max_score
+    if outcome.fatal == DISK_FULL:
+        raise OSError(errno.ENOSPC, DISK_FULL, str(group.work))
     if outcome.fatal is not None:
         return Mark(student, assignment, None, maximum, "erreur", " ; ".join([outcome.fatal, *outcome.reasons]))
-    with nbgrader_api(group.course, submitted=group.repaired, results=group.results) as api:
-        result = api.autograde(assignment, student, force=True, create=True)
-        while not result["success"] and "database is locked" in log_of(result):
+    while True:
+        wait_for_gradebook(group.course / "gradebook.db")
+        try:
+            score, waiting = recorder.record(student, assignment, outcome.notebooks)
+            break
+        except OperationalError as error:
+            if "full" in str(error.orig):
+                raise OSError(errno.ENOSPC, DISK_FULL, str(group.course)) from None
+            if "locked" not in str(error.orig):
+                raise
             # Un autre programme l'a prise entre-temps : ce n'est pas la faute de la copie.
-            wait_for_gradebook(group.course / "gradebook.db")
-            result = api.autograde(assignment, student, force=True, create=True)
-    wait_for_gradebook(group.course / "gradebook.db")
-    if not result["success"]:
-        lines = (log_of(result) or "sans message").splitlines()
-        return Mark(student, assignment, None, maximum, "erreur", f"nbgrader a refusé la copie : {lines[-1][:300]}")
-    with Gradebook(f"sqlite:///{group.course / 'gradebook.db'}") as gradebook:
-        submission = gradebook.find_submission(assignment, student)
-        score = max(0.0, submission.score - submission.late_submission_penalty)
-        waiting = submission.needs_manual_grade
+        except OSError as error:
+            if error.errno in FULL:
+                raise
+            return Mark(student, assignment, None, maximum, "erreur", f"la copie n'a pas pu être écrite ({error})")
+        except Exception as error:  # noqa: BLE001  (une copie que nbgrader refuse ne doit pas arrêter les autres)
+            refusal = f"nbgrader a refusé la copie ({type(error).__name__} : {str(error)[:300]})"
+            return Mark(student, assignment, None, maximum, "erreur", refusal)
     reasons = [*outcome.reasons, *(["une réponse attend une note à la main"] if waiting else [])]
     return Mark(student, assignment, score, maximum, "a_relire" if reasons else "note", " ; ".join(reasons))
 

@@ -8,20 +8,18 @@ import base64
 import binascii
 import hashlib
 import json
-import subprocess
-import sys
 from dataclasses import asdict
 from functools import lru_cache
 from pathlib import Path
 
 import nbformat
-import psutil
 from nbconvert.exporters.exporter import ResourcesDict
 from nbformat import NotebookNode
 from nbgrader.coursedir import CourseDirectory
 from nbgrader.preprocessors import NbGraderPreprocessor
 from traitlets import Float, Integer, Unicode
 
+from autograder import forks
 from autograder.sandbox import Limits, choose, package_paths, regular_files
 from autograder.settings import replacing
 from autograder.tester import grade_id, kind
@@ -34,7 +32,14 @@ class GradingFailure(Exception):
     """Le correcteur n'a rendu aucun verdict : la copie n'a pas de note, et voici pourquoi."""
 
 
-def correct(source: NotebookNode, copy: NotebookNode, files: Path | None, isolation: str, limits: Limits) -> dict:
+def correct(
+    source: NotebookNode,
+    copy: NotebookNode,
+    files: Path | None,
+    isolation: str,
+    limits: Limits,
+    packages: list[str] | None = None,
+) -> dict:
     """Corrige une copie dans un processus neuf et rend ce qu'il a vu.
 
     Args:
@@ -43,37 +48,34 @@ def correct(source: NotebookNode, copy: NotebookNode, files: Path | None, isolat
         files: dossier de la copie, pour ses fichiers de données.
         isolation: « bwrap » ou « processus ».
         limits: limites de la copie.
+        packages: paquets à montrer à la copie, si on les connaît déjà (`allowed_packages`).
     Returns:
         « outputs » et « errors » (par rang de cellule de la copie), « tests » (par identifiant), « incidents ».
     Raises:
         GradingFailure: le correcteur a dépassé son temps ou s'est arrêté.
     """
-    modules = source.metadata.get("cours", {}).get(MODULES_KEY)
     job = {
         "source": source,
         "copy": copy,
         "files": str(files) if files else None,
-        "modules": modules,
-        "packages": _packages(None if modules is None else tuple(modules)),
+        "modules": source.metadata.get("cours", {}).get(MODULES_KEY),
+        "packages": allowed_packages(source) if packages is None else packages,
         "isolation": isolation,
         "limits": asdict(limits),
     }
-    process = subprocess.Popen(
-        [sys.executable, "-m", "autograder.tester"],
-        stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-    )  # fmt: skip
     try:
-        output, errors = process.communicate(json.dumps(job), timeout=limits.notebook_seconds + STARTUP_SECONDS)
-    except subprocess.TimeoutExpired:
-        _kill(process)
+        result = forks.call("autograder.tester:run", job, limits.notebook_seconds + STARTUP_SECONDS)
+    except forks.Late:
         raise GradingFailure(f"la copie a dépassé son temps total ({limits.notebook_seconds:g} s)") from None
-    except BaseException:
-        _kill(process)
-        raise
-    if process.returncode:
-        last = (errors.strip().splitlines() or ["sans message"])[-1]
-        raise GradingFailure(f"le correcteur s'est arrêté (code {process.returncode}) : {last[:300]}")
-    return printable(json.loads(output))
+    except forks.Stopped as error:
+        raise GradingFailure(f"le correcteur s'est arrêté : {str(error)[:300]}") from None
+    return printable(result)
+
+
+def allowed_packages(source: NotebookNode) -> list[str]:
+    """Fichiers et dossiers des paquets que le devoir permet, à montrer dans le bac à sable."""
+    modules = source.metadata.get("cours", {}).get(MODULES_KEY)
+    return _packages(None if modules is None else tuple(modules))
 
 
 def printable(value):
@@ -90,16 +92,6 @@ def printable(value):
 @lru_cache
 def _packages(modules: tuple[str, ...] | None) -> list[str]:
     return [str(path) for path in package_paths(None if modules is None else list(modules))]
-
-
-def _kill(process: subprocess.Popen) -> None:
-    family = [process, *psutil.Process(process.pid).children(recursive=True)]
-    for member in family:
-        try:
-            member.kill()
-        except psutil.NoSuchProcess:
-            pass
-    process.communicate()
 
 
 def score(cell: NotebookNode, verdict: dict | None) -> float:
@@ -158,27 +150,17 @@ class IsolatedExecute(LimitedPreprocessor):
     """Exécute la copie dans un bac à sable et ses tests à côté ; écrit les verdicts dans les sorties des cellules de test."""
 
     isolation = Unicode("auto", help="auto, bwrap ou processus").tag(config=True)
-    results = Unicode("", help="dossier de résultats déjà obtenus par « cours noter »").tag(config=True)
 
     def preprocess(self, nb: NotebookNode, resources: ResourcesDict) -> tuple[NotebookNode, ResourcesDict]:
         """Corrige la copie ; « incidents » de `resources` dit ce qui a mal tourné sans empêcher la note."""
         source = read_source(self.config, resources["nbgrader"])
         files = Path(resources["metadata"]["path"])
-        result = self._kept_result(source, nb, files, resources["nbgrader"])
-        if result is None:
-            result = correct(source, nb, files, choose(self.isolation), self.limits)
+        result = correct(source, nb, files, choose(self.isolation), self.limits)
         apply(result, nb)
         resources["nbgrader"]["incidents"] = result["incidents"]
         for incident in result["incidents"]:
             self.log.warning("%s", incident)
         return nb, resources
-
-    def _kept_result(self, source: NotebookNode, nb: NotebookNode, files: Path, names: dict) -> dict | None:
-        """Résultat que « cours noter » vient d'obtenir pour exactement cette copie, s'il y en a un."""
-        if not self.results:
-            return None
-        path = result_path(Path(self.results), names["student"], names["assignment"], names["notebook"])
-        return kept_result(path, digest(source, nb, files))
 
 
 def read_source(config, resources: dict) -> NotebookNode:

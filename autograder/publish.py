@@ -25,22 +25,18 @@ def assignments() -> list[str]:
 
 
 @contextmanager
-def nbgrader_api(course: Path, settings: Path | None = None, submitted: Path | None = None, results: Path | None = None):
+def nbgrader_api(course: Path, submitted: Path | None = None):
     """API de nbgrader réglée pour un dossier de cours ; ses messages reviennent dans le résultat de chaque appel (« log »).
 
     Args:
         course: dossier du cours.
-        settings: dossier dont on suit nbgrader_config.py, quand ce n'est pas `course`.
         submitted: dossier où lire les copies, à la place de submitted/.
-        results: dossier de résultats d'exécution déjà obtenus.
     """
-    config = course_config(settings or course)
+    config = course_config(course)
     secure(config)
     config.CourseDirectory.root = str(course)
     if submitted is not None:
         config.CourseDirectory.submitted_directory = str(submitted)
-    if results is not None:
-        config.IsolatedExecute.results = str(results)
     config.Application.log_level = logging.ERROR
     config.NbGrader.logfile = ""
     path = os.environ.get("PATH", "")

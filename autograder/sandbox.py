@@ -13,6 +13,7 @@ import stat
 import subprocess
 import sys
 from dataclasses import dataclass
+from functools import lru_cache
 from importlib.metadata import Distribution, PackageNotFoundError, distribution, packages_distributions
 from pathlib import Path
 from tempfile import TemporaryDirectory, TemporaryFile
@@ -73,9 +74,12 @@ def available() -> str | None:
     return None
 
 
-def choose(isolation: str) -> str:
+def choose(isolation: str, here: bool = True) -> str:
     """Isolement effectif : « bwrap » ou « processus ».
 
+    Args:
+        isolation: « auto », « bwrap » ou « processus ».
+        here: les copies s'exécutent sur cette machine, qui doit donc pouvoir les isoler.
     Raises:
         UsageError: nom inconnu, ou bubblewrap demandé (ou choisi par « auto ») là où il ne marche pas.
     """
@@ -83,7 +87,7 @@ def choose(isolation: str) -> str:
         raise UsageError(f"L'isolement {isolation!r} n'existe pas : choisissez auto, bwrap ou processus.")
     if isolation == "processus":
         return isolation
-    reason = available()
+    reason = available() if here else None
     if reason is not None:
         raise UsageError(f"Les copies ne peuvent pas être isolées : {reason}.")
     return "bwrap"
@@ -245,11 +249,8 @@ def package_paths(modules: list[str] | None) -> list[Path]:
     Args:
         modules: modules permis ; None pour tous ceux de l'environnement, sauf le correcteur lui-même.
     """
-    if modules is None:
-        names = {name for names in packages_distributions().values() for name in names}
-    else:
-        provided = packages_distributions()
-        names = {name for module in modules for name in provided.get(module, [])}
+    provided = _provided()
+    names = {name for module in (provided if modules is None else modules) for name in provided.get(module, [])}
     wanted = _with_dependencies({"ipython", *names})
     paths = {}
     for package in wanted:
@@ -261,6 +262,12 @@ def package_paths(modules: list[str] | None) -> list[Path]:
                 continue
             paths[top] = Path(package.locate_file(top))
     return [path for _, path in sorted(paths.items()) if path.exists()]
+
+
+@lru_cache
+def _provided() -> dict[str, list[str]]:
+    """Paquets qui fournissent chaque module de l'environnement ; les relire tous prend un tiers de seconde."""
+    return dict(packages_distributions())
 
 
 def _with_dependencies(names: set[str]) -> list[Distribution]:

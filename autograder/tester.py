@@ -1,15 +1,13 @@
 """Le correcteur d'une copie : un processus neuf, de confiance, qui tient les tests et démarre le bac à sable.
 
-Il lit un travail (JSON) sur son entrée, exécute les cellules de la copie dans le bac à sable et les tests ici, dans l'ordre du
-devoir, et écrit ce qu'il a vu (JSON) sur sa sortie. Il ne touche ni aux fichiers du cours ni à la base de notes.
+Il reçoit un travail, exécute les cellules de la copie dans le bac à sable et les tests ici, dans l'ordre du devoir, et rend ce
+qu'il a vu (`forks` le démarre et porte ces messages). Il ne touche ni aux fichiers du cours ni à la base de notes.
 """
 
 import ast
 import io
 import json
 import math
-import os
-import resource
 import sys
 import traceback
 from pathlib import Path
@@ -17,7 +15,6 @@ from pathlib import Path
 from autograder.proxy import Lost, Namespace, Student
 from autograder.sandbox import MIB, Limits, Sandbox
 
-TESTER_MEMORY_MIB = 4096
 MAX_KEPT = 16 * MIB  # caractères de sorties gardés pour toute une copie
 
 
@@ -237,16 +234,6 @@ def described(error: BaseException, source: str) -> dict:
     return {"name": type(error).__name__, "message": str(error)[:2000], "traceback": frames[-5:]}
 
 
-def main() -> None:
-    result_descriptor = os.dup(1)
-    null = os.open(os.devnull, os.O_RDWR)
-    os.dup2(null, 1)
-    job = json.load(sys.stdin)
-    resource.setrlimit(resource.RLIMIT_AS, (TESTER_MEMORY_MIB * MIB, TESTER_MEMORY_MIB * MIB))
-    result = Session(job).run()
-    with os.fdopen(result_descriptor, "w", encoding="utf-8") as file:
-        json.dump(result, file)
-
-
-if __name__ == "__main__":
-    main()
+def run(job: dict) -> dict:
+    """Corrige une copie ; voir `Session`."""
+    return Session(job).run()

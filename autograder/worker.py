@@ -6,15 +6,19 @@ ni corrigé, et ce qu'il envoie n'est jamais qu'une réponse. Lancé par `sandbo
     python -I -S worker.py DESCRIPTEUR DOSSIER_DES_PAQUETS
 """
 
+import ast
+import base64
 import builtins
 import io
 import json
+import linecache
 import os
 import resource
 import signal
 import socket
 import sys
 import traceback
+import types
 from contextlib import redirect_stderr, redirect_stdout
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
@@ -25,6 +29,8 @@ sys.path.pop(0)
 MAX_OUTPUT = 20_000  # caractères gardés de chaque flux d'une cellule
 MAX_DISPLAYS = 50
 KEPT_TYPES = ("text/plain", "image/png")
+SIMPLE = (bool, int, float, complex, str, bytes)  # types que IPython affiche comme repr()
+IPYTHON_NAMES = {"get_ipython", "display", "In", "Out", "exit", "quit", "_", "__", "___"}  # noms qu'IPython donne
 
 
 class CellTimeout(BaseException):
@@ -39,6 +45,10 @@ class Worker:
         self.objects: list = []
         self.undo: dict[str, object] = {}
         self.allowed: set[str] | None = None
+        self.module = types.ModuleType("__main__", "")
+        self.names = self.module.__dict__
+        self.names["__builtins__"] = builtins
+        self.history: list[tuple[str, object]] = []  # cellules exécutées sans IPython, et leur résultat
         self.shell = None
 
     def handle(self, request: dict) -> dict:
@@ -64,31 +74,25 @@ class Worker:
             resource.setrlimit(getattr(resource, name), (value, value))
         # IPython est toujours là : « from IPython.display import display » est une habitude, pas une réponse.
         self.allowed = None if request["modules"] is None else {*request["modules"], "IPython"}
-        self.shell = new_shell()
-        # Après IPython seulement : un « random.py » de la copie ne doit pas remplacer celui dont IPython a besoin.
+        sys.modules["__main__"] = self.module
         sys.path.insert(0, os.getcwd())
         self._restrict_imports()
         return {"status": "ok"}
 
     def do_run(self, request: dict) -> dict:
         """Exécute une cellule de la copie ; ses sorties sont bornées et réduites au texte et aux images."""
-        from IPython.utils.capture import capture_output
-
-        stdout, stderr = Kept(), Kept()
-        with capture_output(stdout=False, stderr=False) as captured, redirect_stdout(stdout), redirect_stderr(stderr):
-            result, failure, late = None, None, False
+        stdout, stderr, displays = Kept(), Kept(), []
+        failure, late = None, False
+        with redirect_stdout(stdout), redirect_stderr(stderr):
             try:
                 with alarm(request["seconds"]):
-                    result = self.shell.run_cell(request["source"], store_history=True)
+                    failure = self._run(request["source"], displays)
             except CellTimeout:
                 late = True
             except BaseException as error:  # noqa: BLE001  (SystemExit et ses pareils n'arrêtent que la cellule)
                 failure = error
-            else:
-                failure = result.error_before_exec or result.error_in_exec
-        if isinstance(result and result.error_in_exec, CellTimeout):
-            late = True
-        outputs = [stdout.output("stdout"), stderr.output("stderr"), *map(rich_output, captured.outputs[:MAX_DISPLAYS])]
+        late = late or isinstance(failure, CellTimeout)
+        outputs = [stdout.output("stdout"), stderr.output("stderr"), *map(rich_output, displays[:MAX_DISPLAYS])]
         outputs = bounded([output for output in outputs if output])
         if late:
             return {"status": "timeout", "outputs": outputs}
@@ -96,33 +100,75 @@ class Worker:
             return {"status": "error", "outputs": outputs, "error": describe(failure)}
         return {"status": "ok", "outputs": outputs}
 
+    def _run(self, source: str, displays: list) -> BaseException | None:
+        """Exécute une cellule et ajoute ses affichages à `displays` ; rend ou lève l'erreur qui l'arrête.
+
+        IPython met plus longtemps à s'ouvrir qu'une copie à s'exécuter : il n'est là que si une cellule s'en sert.
+        """
+        name = f"<cellule {len(self.history) + 1}>"
+        code = None if self.shell else plain_code(source, name, self.names)
+        if code is None:
+            return self._run_in_ipython(source, displays)
+        linecache.cache[name] = (len(source), None, source.splitlines(keepends=True), name)
+        self.history.append((source, None))
+        body, last = code
+        exec(body, self.names)
+        value = None if last is None else eval(last, self.names)
+        if value is not None:
+            self.history[-1] = (source, value)
+            simple = type(value) in SIMPLE and not (type(value) is int and value.bit_length() > 10_000)  # trop long pour repr()
+            displays.append({"text/plain": repr(value)} if simple else self.ipython().display_formatter.format(value)[0])
+        return None
+
+    def _run_in_ipython(self, source: str, displays: list) -> BaseException | None:
+        from IPython.utils.capture import capture_output
+
+        shell = self.ipython()
+        with capture_output(stdout=False, stderr=False) as captured:
+            try:
+                result = shell.run_cell(source, store_history=True)
+            finally:
+                displays += [output.data for output in captured.outputs]
+        return result.error_before_exec or result.error_in_exec
+
+    def ipython(self):
+        """L'interpréteur IPython de la copie, ouvert la première fois qu'on en a besoin, avec ce qui a déjà été exécuté."""
+        if self.shell is None:
+            # Un « random.py » de la copie ne doit pas remplacer celui dont IPython a besoin.
+            path, sys.path[:] = list(sys.path), [folder for folder in sys.path if folder != os.getcwd()]
+            given = dict(self.names)
+            self.shell = new_shell(self.module, self.history)
+            self.names.update(given)
+            sys.path[:] = path
+        return self.shell
+
     def do_get(self, request: dict) -> dict:
         """Valeur d'un nom de la copie ; une fonction est rendue par une poignée."""
         name = request["name"]
-        if name not in self.shell.user_ns:
+        if name not in self.names:
             return {"status": "missing"}
         with alarm(request["seconds"]):
-            return {"status": "ok", "value": self.encode(self.shell.user_ns[name])}
+            return {"status": "ok", "value": self.encode(self.names[name])}
 
     def do_set(self, request: dict) -> dict:
         """Donne, pour la durée d'un test, une autre valeur à un nom."""
         self.remember(request["name"])
-        self.shell.user_ns[request["name"]] = self.decode(request["value"])
+        self.names[request["name"]] = self.decode(request["value"])
         return {"status": "ok"}
 
     def do_delete(self, request: dict) -> dict:
         """Retire un nom, pour la durée d'un test."""
         self.remember(request["name"])
-        found = self.shell.user_ns.pop(request["name"], self) is not self
+        found = self.names.pop(request["name"], self) is not self
         return {"status": "ok" if found else "missing"}
 
     def do_undo(self, request: dict) -> dict:
         """Remet les noms que le test a changés."""
         for name, value in self.undo.items():
             if value is self:
-                self.shell.user_ns.pop(name, None)
+                self.names.pop(name, None)
             else:
-                self.shell.user_ns[name] = value
+                self.names[name] = value
         self.undo.clear()
         return {"status": "ok"}
 
@@ -167,7 +213,7 @@ class Worker:
         return self.objects[number] if tag == "h" else Callback(self, number)
 
     def remember(self, name: str) -> None:
-        self.undo.setdefault(name, self.shell.user_ns.get(name, self))
+        self.undo.setdefault(name, self.names.get(name, self))
 
     # --- Les imports ----------------------------------------------------------------------------------------------
 
@@ -182,7 +228,7 @@ class Worker:
 
         def guarded(name, globals=None, locals=None, fromlist=(), level=0):
             top = name.partition(".")[0]
-            if globals is self.shell.user_ns and level == 0 and top not in self.allowed and not os.path.exists(f"{top}.py"):
+            if globals is self.names and level == 0 and top not in self.allowed and not os.path.exists(f"{top}.py"):
                 permitted = ", ".join(sorted(self.allowed))
                 raise ModuleNotFoundError(
                     f"Le module {top!r} n'est pas permis pendant la notation de ce devoir ; modules permis : {permitted}."
@@ -233,8 +279,33 @@ class alarm:
         signal.pthread_sigmask(signal.SIG_SETMASK, self.mask)
 
 
-def new_shell():
-    """Interpréteur IPython sans historique ni fichier : les copies peuvent contenir des commandes magiques."""
+def plain_code(source: str, name: str, names: dict) -> tuple | None:
+    """Code d'une cellule de Python ordinaire : tout sauf sa dernière expression, et celle-ci ; None s'il faut IPython.
+
+    Il le faut pour une commande magique, un « await » ou un nom qu'il donne, et pour une cellule qui ne se lit pas (il dit l'erreur).
+
+    Args:
+        source: texte de la cellule.
+        name: nom de fichier, pour les traces d'erreur.
+        names: noms que la copie a déjà.
+    """
+    if "IPython" in source or "get_ipython" in source or "__future__" in source:
+        return None
+    try:
+        tree = ast.parse(source)
+        found = [node for node in ast.walk(tree) if isinstance(node, ast.Name)]
+        given = names.keys() | {node.id for node in found if isinstance(node.ctx, ast.Store)}
+        if any(node.id in IPYTHON_NAMES or node.id.strip("_i").isdigit() for node in found if node.id not in given):
+            return None
+        shown = tree.body and isinstance(tree.body[-1], ast.Expr) and not source.rstrip().endswith(";")
+        last = ast.Expression(tree.body.pop().value) if shown else None
+        return compile(tree, name, "exec"), last and compile(last, name, "eval")
+    except (SyntaxError, ValueError):
+        return None
+
+
+def new_shell(module, history: list):
+    """Interpréteur IPython sans fichier, dans le module de la copie, comme s'il avait exécuté lui-même ce qui précède."""
     from IPython.core.displayhook import DisplayHook
     from IPython.core.interactiveshell import InteractiveShell
     from traitlets.config import Config
@@ -250,9 +321,17 @@ def new_shell():
     config = Config()
     config.HistoryManager.enabled = False
     config.InteractiveShell.colors = "nocolor"
-    shell = InteractiveShell.instance(config=config, displayhook_class=PublishedResult)
+    config.DisplayFormatter.active_types = list(KEPT_TYPES)
+    shell = InteractiveShell.instance(
+        config=config, displayhook_class=PublishedResult, user_module=module, user_ns=module.__dict__
+    )
     # L'erreur d'une cellule est décrite à part : IPython n'a pas à l'imprimer dans sa sortie.
     shell.showtraceback = shell.showsyntaxerror = lambda *args, **kwargs: None
+    for source, result in history:
+        shell.history_manager.store_inputs(shell.execution_count, source, source)
+        shell.execution_count += 1
+        if result is not None:
+            shell.displayhook.update_user_ns(result)
     return shell
 
 
@@ -306,9 +385,12 @@ def bounded(outputs: list[dict]) -> list[dict]:
     return outputs
 
 
-def rich_output(output) -> dict | None:
-    """Affichage riche réduit au texte et à l'image PNG ; rien d'actif ne sort d'ici."""
-    data = {kind: value for kind, value in output.data.items() if kind in KEPT_TYPES and isinstance(value, str)}
+def rich_output(shown: dict) -> dict | None:
+    """Affichage riche (type MIME → contenu) réduit au texte et à l'image PNG ; rien d'actif ne sort d'ici."""
+    png = shown.get("image/png")
+    if isinstance(png, bytes):
+        shown = shown | {"image/png": base64.b64encode(png).decode()}
+    data = {kind: value for kind, value in shown.items() if kind in KEPT_TYPES and isinstance(value, str)}
     if "text/plain" in data:
         data["text/plain"] = data["text/plain"][:MAX_OUTPUT]
     if len(json.dumps(data)) > 10 * MAX_OUTPUT:

@@ -21,7 +21,6 @@ from traitlets.config import Config
 
 from autograder import demonstration, grading, sandbox
 from autograder.grading import Class, control, declare, found_copies, grade, read_marks
-from autograder.repair import student_version
 from autograder.sandbox import Limits
 from autograder.settings import COPIES, RELEASE, ROOT, SOURCE, UsageError, configure
 
@@ -123,13 +122,13 @@ def test_base_prise(submitted, tmp_path, monkeypatch):
     course = new_course(tmp_path)
     shutil.copytree(submitted / "parfaite", course / "submitted" / "parfaite")
     group = Class(course, course / "submitted", course / "travail", "bwrap", LIMITS)
-    references = declare(group, [ASSIGNMENT])
+    declare(group, [ASSIGNMENT])
     other = sqlite3.connect(course / "gradebook.db", isolation_level=None, check_same_thread=False)
     try:
         other.execute("BEGIN EXCLUSIVE")
         monkeypatch.setattr(grading, "LOCK_PATIENCE", 1)
         with pytest.raises(UsageError, match="tenue par un autre programme.*relancez la même commande"):
-            list(grade(group, found_copies(group.copies), references, 1))
+            list(grade(group, found_copies(group.copies), 1))
         with pytest.raises(UsageError, match="tenue par un autre programme"):
             declare(group, [ASSIGNMENT])
         kept = list(group.results.rglob("*.json"))
@@ -137,7 +136,7 @@ def test_base_prise(submitted, tmp_path, monkeypatch):
         monkeypatch.setattr(grading, "LOCK_PATIENCE", 60)
         timer = threading.Timer(2, other.execute, ["ROLLBACK"])
         timer.start()
-        (mark,) = grade(group, found_copies(group.copies), references, 1)
+        (mark,) = grade(group, found_copies(group.copies), 1)
         timer.join()
     finally:
         other.close()
@@ -169,11 +168,10 @@ def test_temoins(answer, test, reason, tmp_path):
     folder = tmp_path / "source" / "devoir"
     folder.mkdir(parents=True)
     nbformat.write(source, folder / "devoir.ipynb")
-    config = Config()
-    configure(config)
     group = Class(tmp_path, tmp_path, tmp_path / "travail", "bwrap", LIMITS)
+    declare(group, ["devoir"])
     with pytest.raises(UsageError, match="test_fragile") as refusal:
-        control(group, {"devoir": {"devoir": student_version(source, config)}})
+        control(group, ["devoir"])
     assert reason in str(refusal.value) and "Témoin de devoir" in str(refusal.value)
 
 

@@ -4,6 +4,7 @@ Le cours est fabriqué ici, pour que les secrets soient connus : un devoir à te
 notée à la main, et des copies dont l'une retient ce que les tests cachés lui demandent pour l'afficher ensuite.
 """
 
+import copy as copying
 import re
 from html import unescape
 from pathlib import Path
@@ -16,7 +17,7 @@ from traitlets.config import Config
 
 from autograder import sandbox
 from autograder.feedback import write_feedback
-from autograder.grading import Class, declare, found_copies, grade, write_marks
+from autograder.grading import Class, Prepared, declare, found_copies, grade, write_marks
 from autograder.publish import nbgrader_api, succeeded
 from autograder.settings import secure
 from autograder.verdicts import behaviour, checked, clean, failure, is_reserved
@@ -90,9 +91,10 @@ def graded(tmp_path_factory):
     )
     isolation = "bwrap" if sandbox.available() is None else "processus"
     group = Class(root, root / "submitted", root / "rapport" / "travail", isolation, sandbox.Limits(cell_seconds=10))
-    references = declare(group, ["secret"])
+    declare(group, ["secret"])
+    release = Prepared.read(group.prepared("secret")).release
     for student, answers in COPIES.items():
-        copy = nbformat.from_dict(references["secret"]["secret"])
+        copy = copying.deepcopy(release["secret"])
         for one in copy.cells:
             one.source = answers.get(one.metadata.nbgrader.grade_id, one.source)
         if student == "pirate":
@@ -101,7 +103,7 @@ def graded(tmp_path_factory):
         folder.mkdir(parents=True)
         nbformat.write(copy, folder / "secret.ipynb")
     (root / "submitted" / "vide" / "secret").mkdir(parents=True)
-    marks = list(grade(group, found_copies(group.copies), references, processes=2))
+    marks = list(grade(group, found_copies(group.copies), processes=2))
     write_marks(marks, root / "rapport" / "notes.csv")
     with Gradebook(f"sqlite:///{root / 'gradebook.db'}") as gradebook:
         given = gradebook.find_grade("explication", "secret", "secret", "juste")

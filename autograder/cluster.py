@@ -1,0 +1,82 @@
+"""Une grappe Dask pour « cours noter --grappe » : joblib y envoie les copies, la base reste écrite par cette machine.
+
+Les ouvriers voient les mêmes dossiers que cette machine (disque partagé) et ont le même environnement. Un ouvrier qui ne peut pas
+isoler une copie, ou qui ne voit pas le cours, est écarté avant la première copie ; un ouvrier qui meurt rend ses copies aux autres.
+"""
+
+import logging
+import platform
+import socket
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import distributed
+from distributed import Client
+from distributed.comm import get_address_host_port
+from joblib import parallel_config
+
+from autograder import sandbox
+from autograder.settings import UsageError
+
+PATIENCE = 10  # secondes laissées à l'ordonnanceur pour répondre
+START = "« dask worker ADRESSE » sur chaque machine, dans l'environnement du cours"
+
+
+@contextmanager
+def cluster(address: str, work: Path, isolation: str) -> Iterator[list[str]]:
+    """Confie à une grappe les appels à joblib faits dans ce contexte ; rend une phrase par ouvrier écarté.
+
+    Args:
+        address: adresse de l'ordonnanceur, « tcp://machine:8786 ».
+        work: dossier de travail, que chaque ouvrier doit voir.
+        isolation: isolement demandé, « bwrap » ou « processus ».
+    Raises:
+        UsageError: ordonnanceur injoignable ou d'une autre version, ou aucun ouvrier utilisable.
+    """
+    logging.getLogger("distributed").setLevel(logging.CRITICAL)  # ses messages vont dans le journal des ouvriers
+    work.mkdir(parents=True, exist_ok=True)
+    try:
+        # Un client Dask sans personne au bout insiste, puis se plaint encore en disparaissant : on regarde d'abord.
+        socket.create_connection(get_address_host_port(address), PATIENCE).close()
+        client = Client(address, timeout=PATIENCE, set_as_default=False)
+    except (OSError, ValueError) as error:
+        reason = str(error).splitlines()[0] if str(error) else "aucune réponse"
+        raise UsageError(
+            f"L'ordonnanceur {address} ne répond pas ({reason}) : démarrez-le (« dask scheduler »), ou corrigez l'adresse."
+        ) from None
+    with client:
+        _same_versions(client, address)
+        answers = client.run(_why_not, str(work), isolation, on_error="return")
+        if not answers:
+            raise UsageError(f"L'ordonnanceur {address} n'a aucun ouvrier : démarrez {START}.")
+        refused = {name: answer for name, answer in answers.items() if answer is not None}
+        sentences = [f"Ouvrier {name} écarté : {reason}." for name, reason in sorted(refused.items())]
+        if len(refused) == len(answers):
+            raise UsageError(f"Aucun ouvrier de {address} ne peut noter. {' '.join(sentences)}")
+        usable = sorted(answers.keys() - refused.keys())
+        with parallel_config(backend="dask", client=client, workers=usable):
+            yield sentences
+
+
+def _same_versions(client: Client, address: str) -> None:
+    """Refuse un ordonnanceur ou un ouvrier dont Python ou Dask n'est pas le nôtre : les tâches ne s'y liraient pas."""
+    ours = (platform.python_version_tuple()[:2], distributed.__version__)
+    versions = client.get_versions()
+    others = {"l'ordonnanceur": versions["scheduler"]} | {f"l'ouvrier {name}": value for name, value in versions["workers"].items()}
+    for name, found in others.items():
+        python = tuple(str(found["host"].get("python", "")).split(".")[:2]) if found else ()
+        theirs = (python, found["packages"].get("distributed") if found else None)
+        if theirs != ours:
+            told = [f"Python {'.'.join(python)}, Dask {dask}" for python, dask in (theirs, ours)]
+            raise UsageError(
+                f"Sur {address}, {name} n'a pas les versions de cette machine ({told[0]} ; ici {told[1]}) : "
+                "installez-y le même environnement (requirements.txt)."
+            )
+
+
+def _why_not(work: str, isolation: str) -> str | None:
+    """Chez un ouvrier : pourquoi il ne peut pas noter, ou None."""
+    if not Path(work).is_dir():
+        return f"il ne voit pas le dossier {work}, qui doit être sur un disque partagé"
+    return sandbox.available() if isolation == "bwrap" else None

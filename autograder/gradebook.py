@@ -1,0 +1,188 @@
+"""Écrit une copie notée comme `nbgrader autograde` l'écrirait : son dossier dans autograded/ et ses lignes dans la base.
+
+nbgrader relit et réécrit chaque notebook deux fois, ouvre la base onze fois et valide chaque cellule contre un schéma recompilé :
+c'était le plus long d'une notation. Ici la copie, déjà réparée, a exactement les cellules du devoir : il ne reste qu'à y remettre
+les tests, y écrire les verdicts, et remplir la base en une transaction. Un test compare dossiers et base, champ à champ, à ceux
+de nbgrader.
+"""
+
+import json
+import os
+import shutil
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+
+import nbformat
+from nbformat import NotebookNode
+from nbgrader.api import BaseCell, Comment, Grade, Gradebook
+from nbgrader.converters import Autograde
+from nbgrader.converters.base import BaseConverter
+from nbgrader.preprocessors import AssignLatePenalties, LimitOutput
+from nbgrader.utils import compute_checksum, determine_grade, find_all_files, is_grade, is_solution, is_task, temp_attrs
+from traitlets.config import Config
+
+from autograder.preprocessor import apply
+from autograder.tester import grade_id
+
+
+@dataclass(frozen=True)
+class GradedNotebook:
+    """Un notebook noté, prêt à être écrit.
+
+    Attributes:
+        text: contenu du fichier d'autograded/.
+        scores: note de chaque cellule notée, par identifiant ; None si une personne doit la donner.
+        comments: commentaire automatique de chaque cellule réponse, par identifiant.
+    """
+
+    text: str
+    scores: dict[str, float | None] = field(default_factory=dict)
+    comments: dict[str, str | None] = field(default_factory=dict)
+
+
+def known_cells(gradebook: Gradebook, assignment: str) -> dict[str, dict]:
+    """Ce que la base sait d'un devoir : pour chaque notebook, son noyau et ses cellules telles que nbgrader les remet.
+
+    Returns:
+        nom du notebook → « kernelspec » et « cells » (identifiant → « source », « checksum », « locked »).
+    """
+    return {
+        notebook.name: {
+            "kernelspec": json.loads(notebook.kernelspec or "null"),
+            "cells": {
+                cell.name: {"source": cell.source, "checksum": cell.checksum, "locked": cell.locked}
+                for cell in notebook.source_cells
+            },
+        }
+        for notebook in gradebook.find_assignment(assignment).notebooks
+    }
+
+
+def graded(copy: NotebookNode, known: dict, result: dict, config: Config) -> GradedNotebook:
+    """Copie réparée et exécutée, telle que nbgrader la laisserait dans autograded/, et ce qui va dans la base.
+
+    Args:
+        copy: notebook réparé (`repair_folder`) ; il est modifié.
+        known: noyau et cellules de ce notebook dans la base (`known_cells`).
+        result: ce que le correcteur a vu (`preprocessor.correct`).
+        config: réglages de nbgrader pour ce cours.
+    """
+    if known["kernelspec"]:
+        copy.metadata["kernelspec"] = known["kernelspec"]
+    for cell in copy.cells:
+        original = known["cells"].get(grade_id(cell))
+        if original is not None:
+            cell.metadata.nbgrader["checksum"] = original["checksum"]
+            if original["locked"]:
+                cell.source = original["source"]
+    apply(result, copy)
+    LimitOutput(config=config).preprocess(copy, {})
+    scores, comments = {}, {}
+    for cell in copy.cells:
+        if is_grade(cell):
+            scores[grade_id(cell)] = determine_grade(cell)[0]
+        if is_solution(cell) or is_task(cell):
+            untouched = not is_task(cell) and cell.metadata.nbgrader.get("checksum") == compute_checksum(cell)
+            comments[grade_id(cell)] = "No response." if untouched else None
+    text = nbformat.writes(copy, version=4)
+    return GradedNotebook(text if text.endswith("\n") else f"{text}\n", scores, comments)
+
+
+class Recorder(Autograde):
+    """Le convertisseur de nbgrader, réduit à ce qu'il écrit ; la base reste ouverte le temps d'un lot.
+
+    Args:
+        api: API de nbgrader réglée pour ce cours (`publish.nbgrader_api`).
+    """
+
+    def __init__(self, api):
+        super().__init__(coursedir=api.coursedir, parent=api)
+        self.force = True
+        self.penalties = AssignLatePenalties(parent=api)
+        self.penalties.init_plugin()
+
+    @cached_property
+    def gradebook(self) -> Gradebook:
+        """La base, ouverte à la première copie : d'ici là, un autre programme peut la tenir."""
+        return Gradebook(self.coursedir.db_url, self.coursedir.course_id)
+
+    def close(self) -> None:
+        """Ferme la base, si elle a été ouverte."""
+        if "gradebook" in self.__dict__:
+            self.gradebook.close()
+
+    def record(self, student: str, assignment: str, notebooks: dict[str, GradedNotebook]) -> tuple[float, bool]:
+        """Écrit une copie ; rend sa note et si une réponse attend une note à la main.
+
+        Le dossier est écrit d'abord : si la base refuse, il est retiré, et rien ne reste à moitié fait.
+
+        Args:
+            student: identifiant de l'étudiant, créé s'il n'existe pas.
+            assignment: devoir, déclaré dans la base.
+            notebooks: notebooks notés, par nom.
+        Raises:
+            OSError: le dossier ne peut pas être écrit.
+            sqlalchemy.exc.SQLAlchemyError: la base est prise, ou refuse.
+        """
+        folder = Path(self._format_dest(assignment, student))
+        with temp_attrs(self.coursedir, assignment_id=assignment, student_id=student):
+            try:
+                self._write_folder(student, assignment, notebooks, folder)
+                return self._write_rows(student, assignment, notebooks)
+            except BaseException:
+                self.gradebook.db.rollback()
+                shutil.rmtree(folder, ignore_errors=True)
+                raise
+            finally:
+                self.gradebook.db.remove()  # une session par copie : la mémoire ne croît pas avec la classe
+
+    def _write_folder(self, student: str, assignment: str, notebooks: dict, folder: Path) -> None:
+        self.notebooks = [str(Path(self._format_source(assignment, student), f"{name}.ipynb")) for name in notebooks]
+        self.init_destination(assignment, student)
+        self.run_pre_convert_hook()
+        BaseConverter.init_assignment(self, assignment, student)
+        source = self.coursedir.format_path(self.coursedir.source_directory, ".", assignment)
+        kept = {os.path.join(source, name) for name in self.exclude_overwriting.get(assignment, [])}
+        for path in set(find_all_files(source, [*self.coursedir.ignore, "*.ipynb"])) - kept:
+            target = folder / os.path.relpath(path, source)
+            target.parent.mkdir(parents=True, exist_ok=True)
+            target.unlink(missing_ok=True)
+            shutil.copy(path, target)
+        folder.mkdir(parents=True, exist_ok=True)
+        for name, notebook in notebooks.items():
+            (folder / f"{name}.ipynb").write_text(notebook.text, encoding="utf-8")
+        self.set_permissions(assignment, student)
+        self.run_post_convert_hook()
+
+    def _write_rows(self, student: str, assignment: str, notebooks: dict) -> tuple[float, bool]:
+        database = self.gradebook.db
+        self.gradebook.update_or_create_student(student)
+        timestamp = self.coursedir.get_existing_timestamp(self._format_source(assignment, student))
+        known = {"timestamp": timestamp} if timestamp else {}
+        with database.no_autoflush:
+            submission = self.gradebook.update_or_create_submission(assignment, student, **known)
+        for row in submission.notebooks:
+            notebook = notebooks.get(row.name)
+            grades = database.query(Grade, BaseCell.name).join(BaseCell).filter(Grade.notebook_id == row.id)
+            for grade, name in grades:
+                if notebook is None:
+                    grade.auto_score, grade.needs_manual_grade = 0, False
+                elif name in notebook.scores:
+                    grade.auto_score = notebook.scores[name]
+                    grade.needs_manual_grade = grade.manual_score is not None or grade.auto_score is None
+            if notebook is None:
+                continue
+            for comment, name in database.query(Comment, BaseCell.name).join(BaseCell).filter(Comment.notebook_id == row.id):
+                comment.auto_comment = notebook.comments.get(name)
+            row.late_submission_penalty = None
+            if submission.total_seconds_late > 0:
+                database.flush()
+                database.refresh(row)
+                plugin = self.penalties.plugin_inst
+                penalty = plugin.late_submission_penalty(student, row.score, submission.total_seconds_late)
+                if penalty is not None:
+                    row.late_submission_penalty = self.penalties._check_late_penalty(row, penalty)
+        database.commit()
+        score = max(0.0, submission.score - submission.late_submission_penalty)
+        return score, submission.needs_manual_grade
