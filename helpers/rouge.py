@@ -127,12 +127,24 @@ def lcs_table(first: list[str], second: list[str]) -> list[list[int]]:
 def lcs_length(first: list[str], second: list[str]) -> int:
     """Longueur, en mots, de la plus longue sous-séquence commune : mêmes mots, même ordre, trous permis.
 
+    Rend le coin de `lcs_table` sans la table. Une ligne y croît de 0 ou de 1 à chaque mot de `second` : elle tient dans
+    un entier dont les bits à 1 sont les hausses, et quelques opérations sur cet entier donnent la ligne suivante.
+
     Raises:
         TypeError: un texte n'est pas une liste de chaînes.
     Source:
-        Lin (2004), section 3.
+        Allison et Dix (1986), « A bit-string longest-common-subsequence algorithm ».
     """
-    return lcs_table(first, second)[-1][-1]
+    check_tokens(first, "premier texte")
+    check_tokens(second, "second texte")
+    masks = {}
+    for j, token in enumerate(second):
+        masks[token] = masks.get(token, 0) | 1 << j
+    rises = 0
+    for token in first:
+        places = rises | masks.get(token, 0)
+        rises = places & ~(places - (rises << 1 | 1))
+    return rises.bit_count()
 
 
 def rouge_l(reference: list[str], candidate: list[str], beta: float = 1.0,

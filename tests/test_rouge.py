@@ -1,10 +1,12 @@
-"""ROUGE : valeurs calculées à la main, publiées, ou rendues par rouge-score. Jamais les nôtres."""
+"""ROUGE : valeurs calculées à la main, publiées, ou rendues par rouge-score et RapidFuzz. Jamais les nôtres."""
 
 import math
+import random
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from rapidfuzz.distance import LCSseq
 from rouge_score import rouge_scorer
 
 from helpers.bleu import sentence_bleu
@@ -114,8 +116,57 @@ def test_court_et_long_en_bleu():
 def test_table_et_positions():
     """Petite table remplie à la main."""
     assert lcs_table(["a", "b"], ["b", "a"]) == [[0, 0, 0], [0, 0, 1], [0, 1, 1]]
-    assert lcs_length("a b c b d a b".split(), "b d c a b a".split()) == 4  # Cormen et al., exemple classique
     assert lcs_positions("w1 w2 w3 w4 w5".split(), "w1 w3 w8 w9 w5".split()) == [0, 2, 4]
+
+
+SERIES = [f"m{rank}" for rank in range(1500)]
+LENGTHS = [
+    pytest.param([], [], 0, id="deux-vides"),
+    pytest.param([], ["a"], 0, id="premier-vide"),
+    pytest.param(["a"], [], 0, id="second-vide"),
+    pytest.param(["a"], ["a"], 1, id="un-mot"),
+    pytest.param(["a"], ["b"], 0, id="disjoints"),
+    pytest.param(list("abcbdab"), list("bdcaba"), 4, id="Cormen-et-al"),
+    pytest.param(list("GCTAT"), list("CGATTA"), 3, id="Allison-Dix-1986"),
+    pytest.param(list("aaaa"), list("aa"), 2, id="mot-repete"),
+    pytest.param(list("abab"), list("baba"), 3, id="mots-repetes"),
+    pytest.param(("a", "b"), ("b", "a"), 1, id="tuples"),
+    # Autour d'un mot machine de 64 bits, puis au-delà de mille mots.
+    *[pytest.param(SERIES[:size], SERIES[:size], size, id=f"identiques-{size}") for size in (63, 64, 65, 128, 1500)],
+    *[pytest.param(["a"] * size, ["a"] * 1200, size, id=f"mot-repete-{size}") for size in (64, 65, 1100)],
+    pytest.param(SERIES, SERIES[::-1], 1, id="inverse-1500"),
+    pytest.param(SERIES, SERIES[::2], 750, id="un-mot-sur-deux"),
+    pytest.param(SERIES, SERIES[700:] + SERIES[:700], 800, id="moities-echangees"),
+    pytest.param(SERIES[:1100], SERIES[1100:], 0, id="disjoints-longs"),
+]
+
+
+@pytest.mark.parametrize(("first", "second", "expected"), LENGTHS)
+def test_longueur(first, second, expected):
+    """Longueurs connues d'avance, dans les deux ordres."""
+    assert lcs_length(first, second) == lcs_length(second, first) == expected
+
+
+def texts_of_words(words, most):
+    """Textes d'au plus `most` mots."""
+    return st.lists(st.sampled_from(words), max_size=most)
+
+
+@given(st.one_of(st.tuples(texts_of_words("ab", 12), texts_of_words("abc", 12)),
+                 st.tuples(texts_of_words("abcdé", 150), texts_of_words("abcdf", 150)),
+                 st.tuples(texts_of_words(SERIES[:200], 300), texts_of_words(SERIES[:200], 300))))
+def test_longueur_egale_rapidfuzz(texts):
+    """Mêmes longueurs que RapidFuzz, textes courts ou de plusieurs mots machine."""
+    assert lcs_length(*texts) == LCSseq.similarity(*texts)
+
+
+@pytest.mark.parametrize("size", [500, 2000])
+def test_longueur_egale_rapidfuzz_sur_de_longs_textes(size):
+    """Textes longs, aux mots très inégalement fréquents, comme ceux d'une langue."""
+    rng = random.Random(size)
+    first, second = (rng.choices(SERIES, weights=[1 / rank for rank in range(1, 1501)], k=size) for _ in range(2))
+    length = LCSseq.similarity(first, second)
+    assert lcs_length(first, second) == length and 0 < length < size
 
 
 class FrenchTokenizer:

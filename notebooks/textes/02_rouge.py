@@ -34,6 +34,7 @@ from rouge_score import rouge_scorer
 
 from helpers import plots
 from helpers.bleu import ngrams, sentence_bleu
+from helpers.rouge import lcs_length
 from helpers.tokens import FRENCH_WORDS, Signature, check_tokens, french_words
 
 # %% [markdown]
@@ -143,21 +144,21 @@ def lcs_table(first: list[str], second: list[str]) -> list[list[int]]:
                 table[i][j] = max(table[i - 1][j], table[i][j - 1])
     return table
 
-
-def lcs_length(first: list[str], second: list[str]) -> int:
-    """Longueur, en mots, de la plus longue sous-séquence commune : mêmes mots, même ordre, trous permis."""
-    return lcs_table(first, second)[-1][-1]
-
 # %% couvre="S0-16"
 table = lcs_table(reference, candidate)
 print(" " * 9 + "".join(f"{word:>8s}" for word in ["·", *candidate]))
 for word, row in zip(["·", *reference], table):
     print(f"{word:>8s} " + "".join(f"{value:8d}" for value in row))
-print("longueur de la plus longue sous-séquence commune :", lcs_length(reference, candidate))
+print("longueur de la plus longue sous-séquence commune :", table[-1][-1])
 
 # %% [markdown]
 # **Lecture du résultat.** Le coin en bas à droite donne la réponse : 5. En remontant les hausses de la table, on lit la sous-séquence : le,
 # chat, sur, le, canapé.
+
+# %% [markdown]
+# ROUGE-L n'a besoin que de ce coin. Or la table grandit vite : deux textes de 500 mots en remplissent 250 000 cases. `lcs_length`, prise
+# dans `helpers`, rend le même nombre sans la table. Lisons-la pour l'instant comme « le coin de la table » ; nous l'écrirons, et
+# vérifierons l'égalité, à la fin de la leçon (« Pour aller plus loin »).
 
 # %% couvre="S3-08"
 def rouge_l(reference: list[str], candidate: list[str], beta: float = 1.0,
@@ -576,6 +577,92 @@ plots.show(fig, alt="Barres de BLEU-4, ROUGE-1 et ROUGE-L pour cinq candidats : 
 # %% [markdown]
 # ## Pour aller plus loin
 #
+# ### La longueur sans la table
+#
+# La section 3 remplit une case par couple de mots, quand ROUGE-L n'en lit qu'une.
+# [Allison et Dix (1986)](https://doi.org/10.1016/0020-0190%2886%2990091-8) passent d'une *ligne* à la suivante par quelques opérations
+# sur un entier. Trois idées suffisent.
+#
+# **Une ligne tient dans un entier.** D'une case à sa voisine de droite, la table croît de 0 ou de 1. Retenons seulement où elle croît :
+# un bit par mot du candidat, à 1 pour une *hausse*. La dernière case de la ligne est alors le nombre de bits à 1.
+#
+# **Une hausse ne va que vers la gauche.** La deuxième, par exemple, termine le plus court début du candidat où l'on trouve, dans l'ordre,
+# deux mots déjà lus de la référence. Lisons un mot de plus. S'il figure entre la première hausse et la deuxième, un début plus court
+# suffit désormais : la deuxième vient s'y placer. Sinon, elle reste. Il en va ainsi de chaque hausse ; et si le mot figure après la
+# dernière, il en pose une nouvelle.
+#
+# **Une seule soustraction les déplace toutes.** Coupons la ligne après chaque hausse. Dans chaque bloc, les *places* possibles sont celles
+# du mot lu et celle de l'ancienne hausse ; il faut garder la plus à gauche. Or retrancher 1 à un nombre éteint son bit à 1 le plus bas
+# sans toucher à ceux du dessus : en binaire, 1100 − 1 = 1011. Donnons donc le bit le plus bas au premier mot, et retranchons aux
+# places un nombre qui a un 1 au début de chaque bloc : les places qui s'éteignent sont les nouvelles hausses.
+#
+# Suivons le calcul sur une phrase dont les deux moitiés sont échangées. Les bits s'écrivent ici dans l'ordre des mots : le plus bas à
+# gauche, à l'inverse de l'usage.
+
+# %%
+swapped = "dort bien le chat noir".split()
+straight = "le chat noir dort bien".split()
+
+
+def bits(number: int) -> str:
+    """Un bit par mot du candidat, celui du premier mot à gauche."""
+    return "".join(str(number >> j & 1) for j in range(len(straight)))
+
+
+print("candidat :", " ".join(straight))
+print("mot lu   places  débuts  différence  hausses   ligne de la table")
+rises = 0
+for word, row in zip(swapped, lcs_table(swapped, straight)[1:]):
+    places = rises | sum(1 << j for j, other in enumerate(straight) if other == word)
+    starts = rises << 1 | 1
+    rises = places & ~(places - starts)
+    print(f"{word:8s} {bits(places):7s} {bits(starts):7s} {bits(places - starts):11s} {bits(rises):9s} "
+          f"{' '.join(map(str, row[1:]))}")
+print("bits à 1 :", rises.bit_count())
+
+# %% [markdown]
+# **Lecture du résultat.** « dort » et « bien » posent chacun une hausse à leur place. « le » tire la première jusqu'à lui, au début du
+# candidat ; « chat » tire de même la deuxième ; « noir » en pose une troisième. À chaque mot lu, les hausses sont là où la ligne de la
+# table monte, et leur nombre final, 3, en est le coin : « le chat noir ».
+
+# %% [markdown]
+# Écrivons la fonction. Le *masque* d'un mot, c'est-à-dire ses places dans le second texte, se calcule une fois pour toutes. Les entiers de
+# Python ont autant de bits qu'il en faut : un texte de mille mots tient dans un seul. Le bloc qui suit la dernière hausse peut n'avoir
+# aucune place ; la soustraction emprunte alors au-delà du dernier mot, et la différence devient négative : `&` efface l'emprunt.
+
+# %%
+def lcs_length(first: list[str], second: list[str]) -> int:
+    """Longueur, en mots, de la plus longue sous-séquence commune : mêmes mots, même ordre, trous permis."""
+    check_tokens(first, "premier texte")
+    check_tokens(second, "second texte")
+    masks = {}
+    for j, token in enumerate(second):
+        masks[token] = masks.get(token, 0) | 1 << j
+    rises = 0
+    for token in first:
+        places = rises | masks.get(token, 0)
+        rises = places & ~(places - (rises << 1 | 1))
+    return rises.bit_count()
+
+
+long_text = french_words(" ".join(TEXTS))
+samples = [*map(french_words, TEXTS), long_text, long_text[::-1]]
+equal = [lcs_length(left, right) == lcs_table(left, right)[-1][-1] for left in samples for right in samples]
+print(f"{len(equal)} couples, de {min(map(len, samples))} à {max(map(len, samples))} mots : "
+      f"le coin de la table retrouvé {sum(equal)} fois")
+
+# %% [markdown]
+# **Lecture du résultat.** Les 144 longueurs sont le coin de la table, texte vide et texte de 81 mots compris.
+
+# %% [markdown]
+# S'accorder avec notre propre table ne suffit pas : les tests du cours comparent aussi `lcs_length` à la bibliothèque RapidFuzz, et
+# `rouge_l` à rouge-score. On peut faire mieux que six opérations par mot lu : cinq chez
+# [Crochemore et al. (2001)](https://doi.org/10.1016/S0020-0190%2801%2900182-X), quatre chez Hyyrö (2004), dont RapidFuzz suit l'article.
+# ROUGE-Lsum, lui, demande *quels* mots sont communs : `lcs_positions` remonte la table, et ne s'en passe pas.
+#
+# ### À essayer
+#
+# - Échanger les deux arguments de `lcs_length` : pourquoi le nombre est-il le même, alors que ni les masques ni les lignes ne le sont ?
 # - Refaire la figure 2 avec `ascii_words` : quels candidats montent, et pourquoi ?
 # - Écrire un couple de textes dont le ROUGE-Lsum dépend du départage entre deux sous-séquences de même longueur.
 # - Comparer le choix du maximum, avec plusieurs références, et celui de la moyenne : lequel favorise les textes passe-partout ?
@@ -584,6 +671,11 @@ plots.show(fig, alt="Barres de BLEU-4, ROUGE-1 et ROUGE-L pour cinq candidats : 
 # ## Sources
 #
 # - [Lin (2004), *ROUGE: A Package for Automatic Evaluation of Summaries*](https://aclanthology.org/W04-1013/)
+# - [Allison et Dix (1986), *A bit-string longest-common-subsequence algorithm*](https://doi.org/10.1016/0020-0190%2886%2990091-8)
+# - [Crochemore, Iliopoulos, Pinzon et Reid (2001), *A fast and practical bit-vector algorithm for the longest common subsequence
+#   problem*](https://doi.org/10.1016/S0020-0190%2801%2900182-X)
+# - Hyyrö (2004), *Bit-parallel LCS-length computation revisited*, AWOCA ; les nombres d'opérations sont comptés dans
+#   [*Mining Bit-Parallel LCS-length Algorithms* (SPIRE 2017)](https://doi.org/10.1007/978-3-319-67428-5_18)
 # - [Grusky (2023), *Rogue Scores*, ACL](https://aclanthology.org/2023.acl-long.107/)
 # - [rouge-score, dépôt google-research](https://github.com/google-research/google-research/tree/master/rouge)
 # - [Unicode, annexe 15 : formes de normalisation](https://unicode.org/reports/tr15/)
