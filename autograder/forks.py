@@ -6,7 +6,7 @@ ou d'un ouvrier Dask. Il meurt avec celui qui l'a démarré.
 """
 
 import atexit
-import contextlib
+import gc
 import importlib
 import json
 import os
@@ -79,7 +79,9 @@ class Server:
         self._lock = threading.Lock()
         self._connection, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         with theirs:
-            command = [sys.executable, "-m", "autograder.forks", str(theirs.fileno())]
+            # « -c » et non « -m » : ce module serait chargé deux fois, et un enfant ne se saurait pas enfant. « -P » : rien ne
+            # s'importe du dossier courant, qui peut être celui d'une copie.
+            command = [sys.executable, "-P", "-c", f"from autograder import forks; forks.serve({theirs.fileno()})"]
             self.process = subprocess.Popen(command, stdin=subprocess.DEVNULL, pass_fds=[theirs.fileno()])
         atexit.register(self.close)
 
@@ -145,22 +147,32 @@ def _kill(pid: int | None) -> None:
 def _fork(name: str, connection: socket.socket, close: socket.socket | None = None) -> None:
     """Dédouble ce processus ; l'enfant sert `connection`, puis disparaît."""
     module, _, function = name.partition(":")
-    failure = None
-    try:
-        importlib.import_module(module)
-    except Exception as error:  # noqa: BLE001  (le serveur reste ; l'enfant dira ce qui manque)
-        failure = f"{type(error).__name__} : {error}"
+    failure = _load(module)
     if os.fork():
         return
     try:
         if close is not None:
             close.close()
-        _serve(module, function, connection, failure)
+        _answer(module, function, connection, failure)
     finally:
         os._exit(0)
 
 
-def _serve(module: str, function: str, connection: socket.socket, failure: str | None) -> None:
+def _load(name: str) -> str | None:
+    """Importe un module avant de se dédoubler, et appelle son `warm_up` s'il en a un ; rend ce qui l'en empêche."""
+    if name in sys.modules:
+        return None
+    try:
+        module = importlib.import_module(name)
+        getattr(module, "warm_up", int)()
+    except Exception as error:  # noqa: BLE001  (le serveur reste ; l'enfant dira ce qui manque)
+        return f"{type(error).__name__} : {error}"
+    gc.collect()
+    gc.freeze()  # le ramasse-miettes d'un enfant n'aura pas à recopier, en les parcourant, les objets qu'il partage avec nous
+    return None
+
+
+def _answer(module: str, function: str, connection: socket.socket, failure: str | None) -> None:
     global _is_child
     _is_child = True
     signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -179,8 +191,9 @@ def _serve(module: str, function: str, connection: socket.socket, failure: str |
     connection.sendall(json.dumps(answer).encode())
 
 
-def main() -> None:
-    connection = socket.socket(fileno=int(sys.argv[1]))
+def serve(descriptor: int) -> None:
+    """Boucle du serveur : un enfant par demande, jusqu'à ce que la liaison se ferme."""
+    connection = socket.socket(fileno=descriptor)
     null = os.open(os.devnull, os.O_RDWR)
     os.dup2(null, 1)
     # Un Ctrl-C s'adresse à celui qui l'a démarré ; le serveur s'arrête quand la liaison se ferme.
@@ -191,12 +204,7 @@ def main() -> None:
         if not name:
             return
         if not descriptors:
-            with contextlib.suppress(ImportError):
-                importlib.import_module(name.decode())
+            _load(name.decode())
             continue
         with socket.socket(fileno=descriptors[0]) as child:
             _fork(name.decode(), child, connection)
-
-
-if __name__ == "__main__":
-    main()

@@ -15,7 +15,17 @@ from pathlib import Path
 
 import nbformat
 from nbformat import NotebookNode
-from nbgrader.api import BaseCell, Comment, Grade, Gradebook
+from nbgrader.api import (
+    Assignment,
+    BaseCell,
+    Comment,
+    Grade,
+    Gradebook,
+    Notebook,
+    Student,
+    SubmittedAssignment,
+    SubmittedNotebook,
+)
 from nbgrader.converters import Autograde
 from nbgrader.converters.base import BaseConverter
 from nbgrader.preprocessors import AssignLatePenalties, LimitOutput
@@ -157,11 +167,10 @@ class Recorder(Autograde):
 
     def _write_rows(self, student: str, assignment: str, notebooks: dict) -> tuple[float, bool]:
         database = self.gradebook.db
-        self.gradebook.update_or_create_student(student)
+        submission = self._submission(student, assignment)
         timestamp = self.coursedir.get_existing_timestamp(self._format_source(assignment, student))
-        known = {"timestamp": timestamp} if timestamp else {}
-        with database.no_autoflush:
-            submission = self.gradebook.update_or_create_submission(assignment, student, **known)
+        if timestamp:
+            submission.timestamp = timestamp
         for row in submission.notebooks:
             notebook = notebooks.get(row.name)
             grades = database.query(Grade, BaseCell.name).join(BaseCell).filter(Grade.notebook_id == row.id)
@@ -186,3 +195,20 @@ class Recorder(Autograde):
         database.commit()
         score = max(0.0, submission.score - submission.late_submission_penalty)
         return score, submission.needs_manual_grade
+
+    def _submission(self, student: str, assignment: str) -> SubmittedAssignment:
+        """Remise de l'étudiant dans la base, créée avec toutes ses lignes si elle n'y est pas (`Gradebook.add_submission`)."""
+        database = self.gradebook.db
+        if database.get(Student, student) is None:
+            database.add(Student(id=student))
+        (found,) = database.query(Assignment.id).filter(Assignment.name == assignment).one()
+        submission = database.query(SubmittedAssignment).filter_by(assignment_id=found, student_id=student).one_or_none()
+        if submission is None:
+            submission = SubmittedAssignment(assignment_id=found, student_id=student)
+            for notebook in database.query(Notebook).filter_by(assignment_id=found):
+                row = SubmittedNotebook(notebook_id=notebook.id, assignment=submission)
+                row.grades = [Grade(cell_id=cell.id) for cell in [*notebook.grade_cells, *notebook.task_cells]]
+                row.comments = [Comment(cell_id=cell.id) for cell in [*notebook.solution_cells, *notebook.task_cells]]
+            database.add(submission)
+            database.flush()
+        return submission

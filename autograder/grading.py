@@ -319,6 +319,11 @@ def _needs(path: Path, limits: Limits) -> tuple[dict[str, list[str]], float]:
     return packages, len(sources) * (limits.notebook_seconds + STARTUP_SECONDS) + STARTUP_SECONDS
 
 
+def warm_up() -> None:
+    """Prépare un processus à se dédoubler : nbformat compile son schéma au premier notebook qu'il lit."""
+    nbformat.validate(nbformat.v4.new_notebook())
+
+
 def execute_here(job: dict) -> dict:
     """Répare et exécute une copie, dans le processus de `execute` ; rend un `Outcome` en valeurs simples."""
     group, student, assignment = Class.from_json(job["group"]), job["student"], job["assignment"]

@@ -4,6 +4,8 @@ import os
 import subprocess
 import time
 
+from autograder import forks
+
 calls = 0
 
 
@@ -24,3 +26,12 @@ def sature(_) -> None:
 def dort(_) -> None:
     subprocess.run(["sleep", "600"], check=True)
     time.sleep(600)
+
+
+def parents(_) -> list:
+    return [os.getpid(), os.getppid()]
+
+
+def demande(_) -> dict:
+    found, parent = forks.call("tests.enfants:parents", None, 10)
+    return {"enfant": os.getpid(), "petit-enfant": found, "parent du petit-enfant": parent}

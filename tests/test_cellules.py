@@ -1,12 +1,10 @@
 """Les cellules d'une copie s'exécutent comme dans Jupyter, qu'IPython ait dû s'ouvrir ou non."""
 
-import sys
-
 import nbformat
 import pytest
 from nbclient import NotebookClient
 
-from autograder import forks, sandbox
+from autograder import sandbox
 from autograder.proxy import Student
 from autograder.sandbox import Limits, Sandbox, package_paths
 
@@ -144,53 +142,3 @@ def test_fichier_de_la_copie_nomme_comme_un_module(tmp_path):
     finally:
         opened.kill()
     assert answer["outputs"][-1]["data"]["text/plain"] == "12", answer
-
-
-# --- Un processus neuf par travail -------------------------------------------------------------------------------------
-
-
-def test_enfants_neufs():
-    """Chaque appel a son processus : ce que l'un change, le suivant ne le voit pas."""
-    assert forks.call("builtins:len", [1, 2, 3], 20) == 3
-    first, second = (forks.call("tests.enfants:compte", None, 20) for _ in range(2))
-    assert first["appels"] == second["appels"] == 1 and first["pid"] != second["pid"]
-
-
-@pytest.mark.parametrize(
-    ("name", "argument", "words"),
-    [
-        ("builtins:int", "douze", "ValueError"),
-        ("tests.enfants:meurt", None, "mort sans répondre"),
-        ("tests.enfants:sature", None, "MemoryError"),
-        ("module.inconnu:f", None, "ModuleNotFoundError"),
-    ],
-)
-def test_enfant_qui_ne_repond_pas(name, argument, words):
-    """Une erreur, une mort, une mémoire dépassée : l'appelant sait pourquoi, et le suivant a sa réponse."""
-    with pytest.raises(forks.Stopped, match=words):
-        forks.call(name, argument, 20)
-    assert forks.call("builtins:len", "ab", 20) == 2
-
-
-def test_enfant_en_retard():
-    """Un enfant trop long est tué avec ses descendants."""
-    import psutil
-
-    with pytest.raises(forks.Late):
-        forks.call("tests.enfants:dort", None, 1)
-    for process in psutil.Process(forks.server().process.pid).children(recursive=True):
-        process.wait(10)
-
-
-def test_le_serveur_meurt_avec_son_maitre():
-    """Tué net, celui qui l'a démarré n'en laisse rien derrière lui."""
-    import subprocess
-
-    import psutil
-
-    code = "from autograder import forks; import sys; forks.call('builtins:len', [], 20); print(forks.server().process.pid, flush=True); sys.stdin.read()"
-    master = subprocess.Popen([sys.executable, "-c", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
-    server = psutil.Process(int(master.stdout.readline()))
-    master.kill()
-    master.communicate()
-    server.wait(10)

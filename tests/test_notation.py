@@ -143,6 +143,53 @@ def test_base_prise(submitted, tmp_path, monkeypatch):
     assert (mark.note, mark.statut) == (20, "note")
 
 
+def test_copie_qui_prend_tout_son_temps(submitted, tmp_path):
+    """Une copie qui ne finit jamais perd ses tests, pas plus ; les autres ont exactement leurs notes, et la commande finit."""
+    course = new_course(tmp_path)
+    for student in ("parfaite", "partielle", "vide"):
+        shutil.copytree(submitted / student, course / "submitted" / student)
+    for number in range(3):
+        target = course / "submitted" / f"gloutonne_{number}" / ASSIGNMENT
+        demonstration.build_copy(RELEASE / ASSIGNMENT / f"{ASSIGNMENT}.ipynb", COPIES / ASSIGNMENT / "piege_boucle_sourde.py", target)
+    done = run(course, 2, "--temps-cellule", "1", "--temps-copie", "4")
+    marks = {mark.etudiant: mark for mark in read_marks(course / "rapport" / "notes.csv")}
+    expected = {mark.etudiant: mark for mark in read_marks(COPIES / demonstration.MARKS_FILE) if mark.devoir == ASSIGNMENT}
+    assert done.returncode == 0, done.stdout + done.stderr
+    for student in ("parfaite", "partielle", "vide"):
+        assert (marks[student].note, marks[student].statut) == (expected[student].note, "note")
+    for number in range(3):
+        mark = marks[f"gloutonne_{number}"]
+        assert (mark.note, mark.statut) == (expected["piege_boucle_sourde"].note, "a_relire") and "temps dépassé" in mark.motif, mark
+
+
+@pytest.mark.parametrize("full", ["rapport", "cours"])
+def test_disque_plein(full, submitted, reference, tmp_path):
+    """Le disque se remplit pendant la notation (résultats, ou autograded/ et la base) : code 2, une phrase ; une fois de la place
+    faite, la même commande finit, et les notes sont celles d'une notation sans histoire."""
+    small, course = tmp_path / "petit", tmp_path / "petit" if full == "cours" else tmp_path / "cours"
+    small.mkdir()
+    report = small / "rapport" if full == "rapport" else tmp_path / "rapport"
+    setup = f"mount -t tmpfs -o size=4m tmpfs '{small}' || exit 77"
+    if subprocess.run(["unshare", "-m", "sh", "-c", setup], capture_output=True).returncode:
+        pytest.skip("cette machine ne laisse pas monter de petit disque")
+    new_course(tmp_path / "modele", submitted)
+    words = [str(word) for word in command(course, 2, "--sans-temoins", "--sortie", report)]
+    script = f"""
+    {setup}
+    cp -r '{tmp_path}/modele/.' '{course}' && "$@" --etudiant vide > '{tmp_path}/avant' || exit 78
+    free=$(df --output=avail -B1024 '{small}' | tail -1); head -c $((free - 60))K /dev/zero > '{small}/bouchon'
+    "$@" > '{tmp_path}/plein' 2>&1; echo $? >> '{tmp_path}/plein'
+    rm '{small}/bouchon'; mount -o remount,size=64m '{small}'
+    "$@" > '{tmp_path}/apres' 2>&1; cp '{report}/notes.csv' '{tmp_path}/notes.csv'
+    """
+    done = subprocess.run(["unshare", "-m", "sh", "-c", script, "sh", *words], cwd=ROOT, capture_output=True, text=True, timeout=300)
+    assert done.returncode == 0, done.stdout + done.stderr
+    told = (tmp_path / "plein").read_text(encoding="utf-8")
+    assert told.rstrip().endswith("2") and "Le disque est plein" in told and "relancez la même commande" in told.replace("\n", " "), told
+    assert "Traceback" not in told
+    assert (tmp_path / "notes.csv").read_bytes() == (reference[0] / "rapport" / "notes.csv").read_bytes()
+
+
 BROKEN = {
     "instance": ("class Answer:\n    def __init__(self):\n        self.value = 3\n\nanswer = Answer()", "assert answer.value == 3", "de type Answer"),
     "generateur": ("def words():\n    yield 'a'", "assert list(words()) == ['a']", "de type generator"),
