@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 PRET := .venv/pret
 
-.PHONY: aide isolement cours test lab juge juge-arret test-juge
+.PHONY: aide isolement cours test lab juge juge-arret test-juge bench
 
 aide:
 	@echo "make cours       installe, exécute les leçons, publie et note les exercices, écrit rapport/"
@@ -12,6 +12,7 @@ aide:
 	@echo "make juge        installe et démarre le juge local (vLLM, environ 3 Go)"
 	@echo "make juge-arret  arrête le juge"
 	@echo "make test-juge   démarre le juge et lui repose les questions du journal"
+	@echo "make bench       mesure et écrit bench/RESULTATS.md (moins de 50 minutes ; BENCH_COMPLET=1 : davantage)"
 
 $(PRET): requirements.txt pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
@@ -44,3 +45,13 @@ juge-arret: $(PRET)
 
 test-juge: $(PRET)
 	$(BIN)/python -m pytest -m juge -s
+
+# Les bibliothèques auxquelles on se compare ont leur environnement : celui du cours reste tel que requirements.txt le dit.
+.venv-bench/pret: $(PRET) bench/requirements.txt
+	$(PYTHON) -m venv .venv-bench
+	.venv-bench/bin/pip install --quiet -r requirements.txt
+	.venv-bench/bin/pip install --quiet --no-deps -r bench/requirements.txt -e .
+	@touch $@
+
+bench: .venv-bench/pret isolement
+	.venv-bench/bin/python bench/tout.py

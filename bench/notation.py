@@ -1,9 +1,10 @@
 """Noter une classe : `cours noter` (bacs à sable, deux processus) contre `nbgrader autograde` (sans isolement).
 
-Les deux côtés notent les mêmes copies honnêtes de trois devoirs déjà publiés, et doivent donner les mêmes notes. Puis ce que coûte
-une copie dans une grande classe, la mémoire du processus qui mène la notation, et où passe le temps d'une copie.
+Les deux côtés notent les mêmes copies honnêtes de trois devoirs déjà publiés, et doivent donner les mêmes notes. Puis ce que
+coûte une copie dans une grande classe, la mémoire du processus qui mène la notation, et où passe le temps d'une copie.
 """
 
+import json
 import os
 import shutil
 import statistics
@@ -16,20 +17,19 @@ from tempfile import TemporaryDirectory
 
 import nbformat
 import psutil
-from mesure import COMPLETE, REPEATS, note, paired, show, timed
 from nbgrader.api import Gradebook
 
 from autograder import forks
 from autograder.demonstration import build_copy
 from autograder.gradebook import Recorder, graded
-from autograder.grading import Class, Prepared, declare, record
-from autograder.grading import execute as grade_copy
+from autograder.grading import Class, Prepared, declare
 from autograder.preprocessor import allowed_packages
 from autograder.publish import course_config, nbgrader_api
 from autograder.repair import repair_folder
 from autograder.sandbox import Limits
 from autograder.settings import COPIES, RELEASE, SOURCE
 from autograder.tester import Session
+from mesure import COMPLETE, REPEATS, note, paired, show, timed
 
 BIN = Path(sys.executable).parent
 EXERCISES = ("ex01_bleu2", "ex02_perplexite", "ex03_juge_symetrique")
@@ -76,7 +76,8 @@ def fresh(course: Path, target: Path) -> Path:
 def marks(course: Path) -> dict:
     """Notes de la base : (étudiant, devoir) → note."""
     with Gradebook(f"sqlite:///{course / 'gradebook.db'}") as gradebook:
-        return {(row["student"], exercise): row["score"] for exercise in EXERCISES for row in gradebook.submission_dicts(exercise)}
+        rows = [(exercise, row) for exercise in EXERCISES for row in gradebook.submission_dicts(exercise)]
+    return {(row["student"], exercise): row["score"] for exercise, row in rows}
 
 
 def same_marks(ours: dict, plain: dict) -> None:
@@ -99,7 +100,8 @@ def against_nbgrader(course: Path, folder: Path) -> None:
 
     def prepare() -> None:
         fresh(course, folder / "nous")
-        (fresh(course, folder / "seul") / "nbgrader_config.py").write_text(PLAIN.format(course=str(folder / "seul")), encoding="utf-8")
+        plain = fresh(course, folder / "seul")
+        (plain / "nbgrader_config.py").write_text(PLAIN.format(course=str(plain)), encoding="utf-8")
 
     paired(f"notation de {3 * STUDENTS} copies, contre nbgrader autograde", ours, plain, same_marks, prepare=prepare)
 
@@ -138,40 +140,41 @@ def resident_memory(course: Path) -> float:
 
 def where_time_goes(course: Path, copies: int = 20) -> None:
     """Durée de chaque étape d'une copie, une copie à la fois, en millisecondes (médianes)."""
-    exercise = EXERCISES[0]
+    name = EXERCISES[0]
     group = Class(course, course / "submitted", course / "etapes", "bwrap", Limits())
-    declare(group, [exercise])
-    prepared, name = Prepared.read(group.prepared(exercise)), exercise
-    source, packages = prepared.sources[name], allowed_packages(prepared.sources[name])
+    declare(group, [name])
     with nbgrader_api(course, submitted=group.repaired) as api:
         recorder = Recorder(api)
-    steps: dict[str, list[float]] = {}
-    for number in range(copies):
-        student = f"e{number:04d}"
-        forks.call("operator:not_", False, 10)
-        clean = group.repaired / student / exercise
-        shutil.rmtree(clean, ignore_errors=True)
-        one = {}
-        one["processus neuf du correcteur"], _ = timed(lambda: forks.call("operator:not_", False, 10))
-        one["réparation"], _ = timed(lambda clean=clean, student=student: repair_folder(group.copies / student / exercise, clean, prepared.release))
-        copy = nbformat.read(clean / f"{name}.ipynb", as_version=4)
-        job = {
-            "source": source, "copy": copy, "files": str(clean), "modules": source.metadata["cours"]["imports_autorises"],
-            "packages": packages, "isolation": "bwrap", "limits": asdict(group.limits),
-        }  # fmt: skip
-        one["bac à sable et interpréteur"], session = timed(lambda job=job: Session(job))
-        one["cellules de la copie et tests (le plancher)"], result = timed(session.run)
-        result = {key: {str(place): value for place, value in found.items()} if isinstance(found, dict) else found for key, found in result.items()}
-        one["mise en forme de la copie notée"], _ = timed(lambda copy=copy, result=result: graded(copy, prepared.known[name], result, course_config(course)))
-        outcome = grade_copy(group, student, exercise)
-        one["écriture du dossier et de la base"], _ = timed(lambda outcome=outcome: record(group, recorder, outcome, prepared.maximum))
-        for step, seconds in one.items():
-            steps.setdefault(step, []).append(1000 * seconds)
+    forks.preload("autograder.grading")
+    found = [steps_of_a_copy(group, recorder, f"e{number:04d}", name) for number in range(copies)]
     recorder.close()
-    medians = {step: statistics.median(values) for step, values in steps.items()}
-    note(f"Où passe le temps d'une copie seule ({sum(medians.values()):.0f} ms) :")
+    medians = {step: 1000 * statistics.median(one[step] for one in found) for step in found[0]}
+    note(f"Où passe le temps d'une copie, seule sur la machine ({sum(medians.values()):.0f} ms) :")
     for step, milliseconds in medians.items():
         note(f"  {milliseconds:6.1f} ms  {step}")
+
+
+def steps_of_a_copy(group: Class, recorder: Recorder, student: str, name: str) -> dict[str, float]:
+    """Secondes de chaque étape d'une copie d'un devoir à un notebook, dans l'ordre où `cours noter` les fait."""
+    prepared = Prepared.read(group.prepared(name))
+    source, clean = prepared.sources[name], group.repaired / student / name
+    steps = {}
+    steps["deux processus neufs (copie, tests)"] = 2 * timed(lambda: forks.call("operator:not_", False, 30))[0]
+    shutil.rmtree(clean, ignore_errors=True)
+    steps["réparation"], _ = timed(lambda: repair_folder(group.copies / student / name, clean, prepared.release))
+    copy = nbformat.read(clean / f"{name}.ipynb", as_version=4)
+    job = {"source": source, "copy": copy, "files": str(clean), "packages": allowed_packages(source), "isolation": "bwrap"}
+    job |= {"modules": source.metadata["cours"]["imports_autorises"], "limits": asdict(group.limits)}
+    steps["bac à sable et interpréteur de la copie"], session = timed(lambda: Session(job))
+    steps["cellules de la copie et tests : le plancher"], seen = timed(session.run)
+    result = json.loads(json.dumps(seen))
+    known, config = prepared.known[name], course_config(group.course)
+    steps["mise en forme de la copie notée"], notebook = timed(lambda: graded(copy, known, result, config))
+    written = timed(lambda: recorder.record(student, name, {name: notebook}))
+    steps["écriture d'autograded/ et de la base"], (score, _) = written
+    if score != prepared.maximum:
+        raise SystemExit(f"La copie honnête {student} a {score} points sur {prepared.maximum} : la mesure ne vaut rien.")
+    return steps
 
 
 def main() -> None:

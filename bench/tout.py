@@ -34,20 +34,23 @@ def machine() -> str:
     """La machine en une phrase."""
     models = [line.partition(":")[2].strip() for line in Path("/proc/cpuinfo").read_text().splitlines() if "model name" in line]
     memory = round(psutil.virtual_memory().total / 2**30)
-    return f"{len(os.sched_getaffinity(0))} cœurs ({models[0] if models else platform.machine()}), {memory} Gio, " \
-        f"{platform.system()}, Python {platform.python_version()}"
+    processor = models[0] if models else platform.machine()
+    cores = len(os.sched_getaffinity(0))
+    return f"{cores} cœurs ({processor}), {memory} Gio, {platform.system()}, Python {platform.python_version()}"
 
 
 def report(results: dict[str, list[str]], minutes: float) -> str:
     """Texte de RESULTATS.md."""
+    command = "BENCH_COMPLET=1 make bench" if COMPLETE else "make bench"
     lines = [
         "# Résultats des mesures",
         "",
-        f"Écrit par `{'BENCH_COMPLET=1 ' if COMPLETE else ''}make bench` le {date.today().isoformat()}, en {minutes:.0f} minutes : "
+        f"Écrit par `{command}` le {date.today().isoformat()}, en {minutes:.0f} minutes, sur cette machine :",
         f"{machine()}.",
         "",
-        "Chaque ligne est un rapport (médiane, puis plus petite et plus grande valeur) entre deux façons de faire la même chose,",
-        f"mesurées à la suite sur la même entrée, au moins {REPEATS} fois, et dont les résultats ont été comparés.",
+        f"Une ligne par mesure : médiane (plus petite–plus grande) d'au moins {REPEATS} valeurs. Sauf mention « (s) », des secondes,",
+        "c'est un rapport entre deux façons de faire la même chose, à la suite, sur la même entrée, et dont les résultats ont été",
+        "comparés : 10 veut dire dix fois plus rapide que l'autre.",
     ]
     for name, written in results.items():
         lines += ["", f"## `bench/{name}.py`", "", "```text", *written, "```"]

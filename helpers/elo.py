@@ -143,6 +143,34 @@ def simulate_games(strengths: dict[str, float], count: int, seed: int, draw: flo
     return games
 
 
+def count_votes(games: Sequence[Game], models: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
+    """Tableau des victoires et tableau des égalités ; une seule lecture des duels, même s'ils sont un million.
+
+    Returns:
+        deux tableaux (modèles, modèles) : en case (i, j), les victoires de i contre j, puis les égalités entre i et j,
+        écrites dans les deux sens.
+    Raises:
+        ValueError: modèle inconnu, duel contre soi-même ou score impossible (voir check_games).
+    """
+    check_models(models)
+    wins, ties = ({a: {b: 0 for b in models if b != a} for a in models} for _ in range(2))
+    try:
+        for a, b, score in games:
+            if score == 1.0:
+                wins[a][b] += 1
+            elif score == 0.0:
+                wins[b][a] += 1
+            elif score == 0.5:
+                ties[a][b] += 1
+            else:
+                raise KeyError(score)
+    except (KeyError, TypeError):
+        check_games(games, models)  # Elle dit quel duel est impossible, et pourquoi.
+        raise
+    won, tied = (np.array([[counts[a].get(b, 0.0) for b in models] for a in models]) for counts in (wins, ties))
+    return won, tied + tied.T
+
+
 def win_matrix(games: Sequence[Game], models: Sequence[str]) -> np.ndarray:
     """Tableau carré des victoires ; une égalité compte une demi-victoire pour chacun.
 
@@ -151,13 +179,8 @@ def win_matrix(games: Sequence[Game], models: Sequence[str]) -> np.ndarray:
     Raises:
         ValueError: modèle inconnu, duel contre soi-même ou score impossible (voir check_games).
     """
-    check_games(games, models)
-    rank = {model: index for index, model in enumerate(models)}
-    wins = np.zeros((len(models), len(models)))
-    for a, b, score in games:
-        wins[rank[a], rank[b]] += score
-        wins[rank[b], rank[a]] += 1 - score
-    return wins
+    wins, ties = count_votes(games, models)
+    return wins + ties / 2
 
 
 def check_wins(wins: Sequence[Sequence[float]], models: Sequence[str]) -> np.ndarray:
@@ -182,21 +205,38 @@ def check_wins(wins: Sequence[Sequence[float]], models: Sequence[str]) -> np.nda
     return table
 
 
+def reachable(start: int, beats: np.ndarray) -> np.ndarray:
+    """Modèles que l'on atteint depuis `start` en suivant les flèches, lui compris : un booléen par modèle.
+
+    Args:
+        start: rang du modèle de départ.
+        beats: tableau carré de booléens ; vrai en case (i, j), une flèche va de i vers j.
+    """
+    reached = np.arange(len(beats)) == start
+    while True:
+        further = reached | beats[reached].any(axis=0)
+        if (further == reached).all():
+            return reached
+        reached = further
+
+
 def comparable_groups(wins: Sequence[Sequence[float]]) -> list[tuple[int, ...]]:
     """Groupes de modèles reliés par des victoires **dans les deux sens** (composantes fortement connexes).
 
     Args:
-        wins: tableau carré des victoires, supposé vérifié ; toute case positive est un lien de i vers j.
+        wins: tableau carré des victoires, supposé vérifié ; toute case positive est une flèche de i vers j.
     Source:
         Ford (1957), Solution of a Ranking Problem from Binary Comparisons : une solution finie existe si et seulement
-        si ce graphe n'a qu'une composante. La fermeture est celle de Warshall (1962).
+        si ce graphe n'a qu'une composante.
     """
-    reaches = np.asarray(wins) > 0
-    np.fill_diagonal(reaches, True)
-    for middle in range(len(reaches)):
-        reaches |= np.outer(reaches[:, middle], reaches[middle])
-    mutual = reaches & reaches.T
-    return sorted({tuple(np.flatnonzero(row).tolist()) for row in mutual})
+    beats = np.asarray(wins) > 0
+    groups, grouped = [], set()
+    for model in range(len(beats)):
+        if model not in grouped:
+            mutual = reachable(model, beats) & reachable(model, beats.T)
+            groups.append(tuple(np.flatnonzero(mutual).tolist()))
+            grouped.update(groups[-1])
+    return groups
 
 
 def why_not_estimable(wins: Sequence[Sequence[float]], models: Sequence[str]) -> str:
@@ -220,6 +260,41 @@ def why_not_estimable(wins: Sequence[Sequence[float]], models: Sequence[str]) ->
             return f"{' et '.join(models[index] for index in group)} : aucune défaite contre les autres"
 
 
+def log_strengths(wins: np.ndarray, start: np.ndarray | None = None) -> np.ndarray:
+    """Logarithmes (naturels) des forces de Bradley–Terry, de moyenne nulle : maximum de vraisemblance, méthode de Newton.
+
+    Args:
+        wins: tableau des victoires, vérifié, qui a des cotes finies (voir why_not_estimable).
+        start: logarithmes de départ ; par défaut, ceux du rapport des victoires aux défaites.
+    Raises:
+        ValueError: le calcul n'a pas convergé.
+    Source:
+        Bradley et Terry (1952), Rank Analysis of Incomplete Block Designs ; borne du pas : Bach (2010), Self-concordant
+        Analysis for Logistic Regression. Un pas dont l'étendue est ramenée à 1 fait toujours monter la vraisemblance.
+    """
+    played, won, lost = wins + wins.T, wins.sum(axis=1), wins.sum(axis=0)
+    logs = np.log(won) - np.log(lost) if start is None else start
+    for _ in range(1000):
+        strength = np.exp(logs)
+        share = strength[:, None] / (strength[:, None] + strength)
+        expected = played * share
+        # Ce que i gagne de plus contre j quand son logarithme monte : n p (1 − p) ; j perd autant.
+        slope = expected * share.T
+        slopes = np.diag(slope.sum(axis=1)) - slope
+        gap = won - expected.sum(axis=1)
+        try:
+            # Le dernier modèle sert de référence : les votes laissent le niveau libre.
+            step = np.append(np.linalg.solve(slopes[:-1, :-1], gap[:-1]), 0)
+        except np.linalg.LinAlgError:
+            break
+        spread = np.ptp(step)
+        logs = logs + step / max(1, spread)
+        if spread < 1e-6:
+            return logs - logs.mean()
+    raise ValueError("le calcul n'a pas convergé : des groupes ne se tiennent que par très peu de votes ; "
+                     "récoltez-en d'autres.")
+
+
 def fit_bradley_terry(wins: Sequence[Sequence[float]], models: Sequence[str], mean: float = 1000.0) -> dict[str, float]:
     """Cotes de Bradley–Terry par maximum de vraisemblance : modèle → points Elo, de moyenne `mean`.
 
@@ -230,8 +305,7 @@ def fit_bradley_terry(wins: Sequence[Sequence[float]], models: Sequence[str], me
     Raises:
         ValueError: tableau mal formé ; modèle invaincu, sans victoire, ou groupes non reliés : aucune solution finie.
     Source:
-        Bradley et Terry (1952), Rank Analysis of Incomplete Block Designs ; itération : Hunter (2004), MM Algorithms
-        for Generalized Bradley–Terry Models, section 2.
+        Bradley et Terry (1952), Rank Analysis of Incomplete Block Designs.
     """
     table = check_wins(wins, models)
     check_number(mean, "moyenne des cotes")
@@ -239,19 +313,8 @@ def fit_bradley_terry(wins: Sequence[Sequence[float]], models: Sequence[str], me
     if reason:
         raise ValueError(f"pas de cotes finies ({reason}) : récoltez d'autres votes, "
                          "ou classez chaque groupe à part.")
-    played = table + table.T
-    won = table.sum(axis=1)
-    strength = np.ones(len(models))
-    for _ in range(100_000):
-        share = strength[:, None] / (strength[:, None] + strength)
-        expected = (played * share).sum(axis=1)
-        if np.abs(won - expected).max() < 1e-12 * won.sum():
-            points = 400 * np.log10(strength)
-            return dict(zip(models, (points - points.mean() + mean).tolist()))
-        strength = strength * won / expected
-        strength /= np.exp(np.log(strength).mean())
-    raise ValueError("le calcul n'a pas convergé : des groupes ne se tiennent que par très peu de votes ; "
-                     "récoltez-en d'autres.")
+    points = mean + 400 / math.log(10) * log_strengths(table)
+    return dict(zip(models, points.tolist()))
 
 
 def games_from_counts(wins: Sequence[Sequence[int]], ties: Sequence[Sequence[int]],
@@ -292,24 +355,26 @@ def bootstrap_bradley_terry(games: Sequence[Game], models: Sequence[str], resamp
     Raises:
         ValueError: aucun duel, aucun rééchantillon, ou duel impossible (voir check_games).
     Source:
-        Efron (1979), Bootstrap Methods: Another Look at the Jackknife.
+        Efron (1979), Bootstrap Methods: Another Look at the Jackknife. Les cotes ne dépendent que du compte de chaque
+        résultat ; dans un rééchantillon, ces comptes suivent une loi multinomiale, que l'on tire directement.
     """
-    check_games(games, models)
+    wins, ties = count_votes(games, models)
     if len(games) == 0 or resamples < 1:
         raise ValueError("rien à tirer : donnez au moins un duel et au moins un rééchantillon.")
-    rank = {model: index for index, model in enumerate(models)}
-    first = np.array([rank[a] for a, _, _ in games])
-    second = np.array([rank[b] for _, b, _ in games])
-    scores = np.array([score for _, _, score in games], dtype=float)
-    generator = np.random.default_rng(seed)
     samples = np.full((resamples, len(models)), np.nan)
+    if why_not_estimable(wins + ties / 2, models):
+        return samples  # Un rééchantillon n'a pas d'autres liens que ceux des duels.
+    start = log_strengths(wins + ties / 2)
+    counts = np.stack([wins, np.triu(ties)])  # Chaque duel compté dans une seule case.
+    seen = counts > 0
+    frequencies = counts[seen] / len(games)
+    generator = np.random.default_rng(seed)
     for row in samples:
-        drawn = generator.integers(len(games), size=len(games))
-        wins = np.zeros((len(models), len(models)))
-        np.add.at(wins, (first[drawn], second[drawn]), scores[drawn])
-        np.add.at(wins, (second[drawn], first[drawn]), 1 - scores[drawn])
-        if not why_not_estimable(wins, models):
-            row[:] = list(fit_bradley_terry(wins, models).values())
+        counts[seen] = generator.multinomial(len(games), frequencies)
+        won, tied = counts
+        table = won + (tied + tied.T) / 2
+        if len(comparable_groups(table)) == 1:
+            row[:] = 1000 + 400 / math.log(10) * log_strengths(table, start)
     return samples
 
 

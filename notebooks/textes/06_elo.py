@@ -347,18 +347,35 @@ for k in (4, 8, 16, 32, 64):
 #
 # C'est la même courbe qu'Elo, écrite autrement. Ce qui change est la question : quelles forces rendent **l'ensemble**
 # des votes le plus vraisemblable ? Seules comptent alors les victoires de chacun contre chacun, et l'ordre n'existe
-# plus.
+# plus. Une lecture des duels suffit donc pour les compter : même un million de votes tient dans deux petits tableaux,
+# les victoires et les égalités.
 
 # %%
+def count_votes(games, models):
+    """Deux tableaux : victoires de i contre j, puis égalités entre i et j, écrites dans les deux sens."""
+    check_models(models)
+    wins, ties = ({a: {b: 0 for b in models if b != a} for a in models} for _ in range(2))
+    try:
+        for a, b, score in games:
+            if score == 1.0:
+                wins[a][b] += 1
+            elif score == 0.0:
+                wins[b][a] += 1
+            elif score == 0.5:
+                ties[a][b] += 1
+            else:
+                raise KeyError(score)
+    except (KeyError, TypeError):
+        check_games(games, models)  # Elle dit quel duel est impossible, et pourquoi.
+        raise
+    won, tied = (np.array([[counts[a].get(b, 0.0) for b in models] for a in models]) for counts in (wins, ties))
+    return won, tied + tied.T
+
+
 def win_matrix(games, models):
     """Case (i, j) : victoires de i contre j, une égalité comptant une demi-victoire pour chacun."""
-    check_games(games, models)
-    rank = {model: index for index, model in enumerate(models)}
-    wins = np.zeros((len(models), len(models)))
-    for a, b, score in games:
-        wins[rank[a], rank[b]] += score
-        wins[rank[b], rank[a]] += 1 - score
-    return wins
+    wins, ties = count_votes(games, models)
+    return wins + ties / 2
 
 
 wins = win_matrix(games, models)
@@ -379,8 +396,25 @@ for model, row, played in zip(models, wins, (wins + wins.T).sum(axis=1)):
 # D'où une façon de chercher. Partons de forces égales. Un modèle a gagné plus que prévu ? Multiplions sa force par
 # victoires observées / victoires attendues. Recommençons jusqu'à l'égalité. C'est l'itération étudiée par
 # [Hunter (2004)](https://doi.org/10.1214/aos/1079120141) : la vraisemblance monte à chaque tour.
-#
-# Avant de chercher, il faut savoir si un maximum **existe**. La fonction suivante le dit ; la section 10 explique
+
+# %%
+played, won = wins + wins.T, wins.sum(axis=1)
+strength = np.ones(len(models))
+print("tour" + "".join(f"{model:>9}" for model in models) + "   plus grand écart, en victoires")
+for turn in range(41):
+    expected = (played * strength[:, None] / (strength[:, None] + strength)).sum(axis=1)
+    if turn in (0, 1, 2, 5, 10, 20, 40):
+        points = 400 * np.log10(strength)
+        print(f"{turn:4d}" + "".join(f"{value:9.1f}" for value in points - points.mean() + 1000)
+              + f"{np.abs(won - expected).max():12.6f}")
+    strength = strength * won / expected
+
+# %% [markdown]
+# **Lecture du résultat.** Partis tous de 1000,0, les modèles se séparent vite : au cinquième tour, A est déjà à 1181,0.
+# La fin est plus lente : il reste un écart de 0,041948 victoire après vingt tours, et de 0,000094 après quarante.
+
+# %% [markdown]
+# Avant d'en faire une fonction, il faut savoir si un maximum **existe**. La suivante le dit ; la section 10 explique
 # comment.
 
 # %%
@@ -402,14 +436,26 @@ def check_wins(wins, models):
     return table
 
 
+def reachable(start, beats):
+    """Modèles que l'on atteint depuis `start` en suivant les flèches, lui compris : un booléen par modèle."""
+    reached = np.arange(len(beats)) == start
+    while True:
+        further = reached | beats[reached].any(axis=0)
+        if (further == reached).all():
+            return reached
+        reached = further
+
+
 def comparable_groups(wins):
     """Groupes de modèles reliés par des victoires dans les deux sens (composantes fortement connexes)."""
-    reaches = np.asarray(wins) > 0
-    np.fill_diagonal(reaches, True)
-    for middle in range(len(reaches)):
-        reaches |= np.outer(reaches[:, middle], reaches[middle])
-    mutual = reaches & reaches.T
-    return sorted({tuple(np.flatnonzero(row).tolist()) for row in mutual})
+    beats = np.asarray(wins) > 0
+    groups, grouped = [], set()
+    for model in range(len(beats)):
+        if model not in grouped:
+            mutual = reachable(model, beats) & reachable(model, beats.T)
+            groups.append(tuple(np.flatnonzero(mutual).tolist()))
+            grouped.update(groups[-1])
+    return groups
 
 # %%
 def why_not_estimable(wins, models):
@@ -429,10 +475,43 @@ def why_not_estimable(wins, models):
             return f"{' et '.join(models[index] for index in group)} : aucune défaite contre les autres"
 
 # %% [markdown]
-# Et voici l'estimation elle-même. On s'arrête quand aucun modèle n'a plus d'écart entre ses victoires attendues et
-# observées.
+# Et voici l'estimation elle-même, qui cherche la même égalité en moins de tours. L'itération de Hunter corrige chaque
+# modèle sans regarder ce que la correction des autres va changer ; la **méthode de Newton** les corrige tous ensemble.
+#
+# Quand le logarithme de la force de i monte un peu, ses victoires attendues contre j montent de $n_{ij}\,p\,(1 - p)$
+# fois ce peu, où $p$ est sa chance de battre j ; celles de j baissent d'autant. Ces **pentes** forment un tableau. Si
+# elles ne changeaient pas, une seule correction annulerait tous les écarts : c'est un système d'équations, que numpy
+# résout. Elles changent, alors on recommence ; près du but, le nombre de chiffres justes double à chaque tour.
+#
+# Deux précautions. Un modèle sert de référence, puisque le niveau est libre. Et une correction ne déplace aucun écart
+# de plus d'une unité, soit 174 points : loin du but, la pente trompe.
 
 # %%
+def log_strengths(wins, start=None):
+    """Logarithmes (naturels) des forces, de moyenne nulle : maximum de vraisemblance, par la méthode de Newton."""
+    played, won, lost = wins + wins.T, wins.sum(axis=1), wins.sum(axis=0)
+    logs = np.log(won) - np.log(lost) if start is None else start
+    for _ in range(1000):
+        strength = np.exp(logs)
+        share = strength[:, None] / (strength[:, None] + strength)
+        expected = played * share
+        # Ce que i gagne de plus contre j quand son logarithme monte : n p (1 − p) ; j perd autant.
+        slope = expected * share.T
+        slopes = np.diag(slope.sum(axis=1)) - slope
+        gap = won - expected.sum(axis=1)
+        try:
+            # Le dernier modèle sert de référence : les votes laissent le niveau libre.
+            step = np.append(np.linalg.solve(slopes[:-1, :-1], gap[:-1]), 0)
+        except np.linalg.LinAlgError:
+            break
+        spread = np.ptp(step)
+        logs = logs + step / max(1, spread)
+        if spread < 1e-6:
+            return logs - logs.mean()
+    raise ValueError("le calcul n'a pas convergé : des groupes ne se tiennent que par très peu de votes ; "
+                     "récoltez-en d'autres.")
+
+
 def fit_bradley_terry(wins, models, mean=1000.0):
     """Cotes de Bradley–Terry par maximum de vraisemblance : modèle → points Elo, de moyenne `mean`."""
     table = check_wins(wins, models)
@@ -441,19 +520,8 @@ def fit_bradley_terry(wins, models, mean=1000.0):
     if reason:
         raise ValueError(f"pas de cotes finies ({reason}) : récoltez d'autres votes, "
                          "ou classez chaque groupe à part.")
-    played = table + table.T
-    won = table.sum(axis=1)
-    strength = np.ones(len(models))
-    for _ in range(100_000):
-        share = strength[:, None] / (strength[:, None] + strength)
-        expected = (played * share).sum(axis=1)
-        if np.abs(won - expected).max() < 1e-12 * won.sum():
-            points = 400 * np.log10(strength)
-            return dict(zip(models, (points - points.mean() + mean).tolist()))
-        strength = strength * won / expected
-        strength /= np.exp(np.log(strength).mean())
-    raise ValueError("le calcul n'a pas convergé : des groupes ne se tiennent que par très peu de votes ; "
-                     "récoltez-en d'autres.")
+    points = mean + 400 / math.log(10) * log_strengths(table)
+    return dict(zip(models, points.tolist()))
 
 # %% couvre="S3-22"
 bradley_terry = fit_bradley_terry(wins, models)
@@ -614,27 +682,32 @@ for label, (names, table) in cases.items():
 # cinq cents, avec remise ; on réestime ; on recommence mille fois. L'intervalle à 95 % va du centile 2,5 au centile
 # 97,5.
 #
+# Inutile, pour cela, de relire la liste mille fois. Les cotes ne dépendent que des comptes ; et tirer un duel au
+# hasard, c'est tirer une case des deux tableaux, avec une chance égale à sa part des duels. Les comptes d'un
+# rééchantillon suivent donc une loi **multinomiale** : on les tire d'un coup, et c'est exactement la même loi.
+#
 # Un rééchantillon peut ne pas avoir de cotes finies. Il devient une ligne de `nan`, et nous **comptons** ces lignes.
 
 # %%
 def bootstrap_bradley_terry(games, models, resamples, seed):
     """Cotes de rééchantillons des duels : tableau (resamples, modèles) ; nan quand il n'y a pas de cotes finies."""
-    check_games(games, models)
+    wins, ties = count_votes(games, models)
     if len(games) == 0 or resamples < 1:
         raise ValueError("rien à tirer : donnez au moins un duel et au moins un rééchantillon.")
-    rank = {model: index for index, model in enumerate(models)}
-    first = np.array([rank[a] for a, _, _ in games])
-    second = np.array([rank[b] for _, b, _ in games])
-    scores = np.array([score for _, _, score in games], dtype=float)
-    generator = np.random.default_rng(seed)
     samples = np.full((resamples, len(models)), np.nan)
+    if why_not_estimable(wins + ties / 2, models):
+        return samples  # Un rééchantillon n'a pas d'autres liens que ceux des duels.
+    start = log_strengths(wins + ties / 2)
+    counts = np.stack([wins, np.triu(ties)])  # Chaque duel compté dans une seule case.
+    seen = counts > 0
+    frequencies = counts[seen] / len(games)
+    generator = np.random.default_rng(seed)
     for row in samples:
-        drawn = generator.integers(len(games), size=len(games))
-        wins = np.zeros((len(models), len(models)))
-        np.add.at(wins, (first[drawn], second[drawn]), scores[drawn])
-        np.add.at(wins, (second[drawn], first[drawn]), 1 - scores[drawn])
-        if not why_not_estimable(wins, models):
-            row[:] = list(fit_bradley_terry(wins, models).values())
+        counts[seen] = generator.multinomial(len(games), frequencies)
+        won, tied = counts
+        table = won + (tied + tied.T) / 2
+        if len(comparable_groups(table)) == 1:
+            row[:] = 1000 + 400 / math.log(10) * log_strengths(table, start)
     return samples
 
 # %%
@@ -665,9 +738,9 @@ for model, (low, high), (best, worst) in zip(models, percentile_intervals(sample
     print(f"{model}   cote {bradley_terry[model]:7.1f}   intervalle [{low:.0f} ; {high:.0f}]   rang {best} à {worst}")
 
 # %% [markdown]
-# **Lecture du résultat.** A est à 1203,4, intervalle [1160 ; 1254] : son rang va de 1 à 1, il est premier. B et C se
-# disputent les rangs 2 et 3, D et E les rangs 4 et 5. Leurs intervalles se recouvrent : [828 ; 911] pour D, [801 ;
-# 884] pour E. Cinq cents votes ne suffisent pas à ordonner cinq modèles. Un classement honnête écrirait « D et E,
+# **Lecture du résultat.** A est à 1203,4, intervalle [1154 ; 1259] : son rang va de 1 à 1, il est premier. B et C se
+# disputent les rangs 2 et 3, D et E les rangs 4 et 5. Leurs intervalles se recouvrent : [829 ; 913] pour D, [802 ;
+# 887] pour E. Cinq cents votes ne suffisent pas à ordonner cinq modèles. Un classement honnête écrirait « D et E,
 # quatrièmes ex æquo ».
 
 # %% [markdown]
@@ -693,11 +766,11 @@ print(f"somme des largeurs de B et de C : {sum(widths(samples)[1:3]):.1f}")
 
 # %% [markdown]
 # **Lecture du résultat.** Fixer E à 800 lui donne un intervalle de largeur 0, comme si on le connaissait
-# parfaitement, et élargit tous les autres : A passe de 94 à 146. L'incertitude de E n'a pas disparu, elle a été
+# parfaitement, et élargit tous les autres : A passe de 105 à 157. L'incertitude de E n'a pas disparu, elle a été
 # versée chez les autres.
 #
-# L'intervalle d'un **écart**, lui, ne dépend d'aucun ancrage : [−5,3 ; 107,3] pour B − C dans les deux cas. Il
-# contient zéro : ces duels ne séparent pas B de C. Sa largeur, 112,6, est loin de la somme 148,5 des deux largeurs :
+# L'intervalle d'un **écart**, lui, ne dépend d'aucun ancrage : [−9,3 ; 107,3] pour B − C dans les deux cas. Il
+# contient zéro : ces duels ne séparent pas B de C. Sa largeur, 116,6, est loin de la somme 152,5 des deux largeurs :
 # deux intervalles peuvent se recouvrir un peu sans que l'écart contienne zéro. Pour comparer deux modèles, c'est donc
 # l'intervalle de l'écart que l'on rapporte.
 
@@ -718,7 +791,7 @@ print(f"rééchantillons sans aucune défaite de a : {np.isnan(gaps).mean():.3f}
 print(f"intervalle à 95 % des seuls autres : [{low:.1f} ; {high:.1f}] ; part laissée au-dessus de lui : {0.025}")
 
 # %% [markdown]
-# **Lecture du résultat.** Un rééchantillon sur trois environ (0,337 ici, 0,3487 à la main) donne un écart **infini**.
+# **Lecture du résultat.** Un rééchantillon sur trois environ (0,351 ici, 0,3487 à la main) donne un écart **infini**.
 # C'est bien plus que les 2,5 % que l'on laisse au-dessus d'un intervalle : sa vraie borne haute est l'infini.
 # L'intervalle calculé sur les autres, [147,2 ; 381,7], est trop étroit, et son bord haut coïncide avec l'estimation
 # 381,7. On rapporte donc trois choses : l'estimation, la borne basse, et la part de rééchantillons sans réponse.
@@ -805,7 +878,7 @@ plots.show(fig, alt=(
 # %% [markdown]
 # **Lecture du résultat.** L'ordre est le même des deux côtés, et c'est tout ce qu'un classement montrerait. Les
 # cotes, elles, diffèrent. Du premier au dernier, 428 points pour les humains, 649 pour GPT-4 : le juge est plus
-# tranché. Entre claude-v1 et gpt-3.5-turbo, les humains voient 7,5 points, intervalle [−15,8 ; 32,1] : ils ne les
+# tranché. Entre claude-v1 et gpt-3.5-turbo, les humains voient 7,5 points, intervalle [−15,3 ; 30,5] : ils ne les
 # séparent pas, et leurs rangs vont de 2 à 3. GPT-4 les sépare de 80,5 points.
 #
 # GPT-4 met gpt-4 à 143 points de claude-v1, les humains à 66. On voudrait y lire qu'il se préfère. Ces votes ne
@@ -941,6 +1014,8 @@ for judge in ("gpt-3.5", "gpt-4"):
 # - Exercice `ex06_bradley_terry` : le score attendu et les cotes de Bradley–Terry, sur de petits tableaux.
 # - Ajoutez au modèle un avantage de place : une colonne de plus dans la régression logistique de la section 8.
 # - Refaites la section 11 avec cinq mille duels : combien en faut-il pour séparer D et E ?
+# - À grande échelle : `bench/elo.py` ajuste un million de votes entre cent modèles et mille rééchantillons, avec les
+#   fonctions de cette leçon, et compare cotes et intervalles à ceux d'arena-rank, d'evalica et de choix.
 # - [Chiang et al. (2024)](https://arxiv.org/abs/2403.04132) : comment Chatbot Arena choisit les duels à proposer et
 #   calcule ses intervalles.
 # - [Leçon 07](07_juger_le_juge.ipynb) : juger le juge, avec les mêmes votes de MT-Bench.
@@ -954,6 +1029,8 @@ for judge in ("gpt-3.5", "gpt-4"):
 # - Ford (1957), « Solution of a Ranking Problem from Binary Comparisons », *American Mathematical Monthly* 64.
 # - [Hunter (2004), « MM Algorithms for Generalized Bradley–Terry Models »](https://doi.org/10.1214/aos/1079120141),
 #   *Annals of Statistics* 32.
+# - [Bach (2010), « Self-Concordant Analysis for Logistic Regression »](https://doi.org/10.1214/09-EJS521), *Electronic
+#   Journal of Statistics* 4 : jusqu'où un pas de Newton reste sûr.
 # - Efron et Tibshirani (1993), *An Introduction to the Bootstrap*.
 # - [Zheng et al. (2023), « Judging LLM-as-a-Judge with MT-Bench and Chatbot Arena
 #   »](https://arxiv.org/abs/2306.05685) : votes sous licence CC BY 4.0, comptés dans `helpers/donnees/agregats.json`.
