@@ -57,7 +57,7 @@ def main() -> None:
         if error.errno not in (errno.ENOSPC, errno.EDQUOT):
             raise
         where = f" (en écrivant {error.filename})" if error.filename else ""
-        message = f"Le disque est plein{where} : libérez de la place, puis relancez la même commande ; ce qui est écrit est gardé."
+        message = f"Le disque est plein{where} : libérez de la place, puis relancez la même commande ; rien n'est perdu."
     except (KeyboardInterrupt, typer.Abort):
         message = "Interrompu ; ce qui est déjà fait est gardé, relancez la même commande."
     console.print(f"Erreur : {message}", style="red", soft_wrap=True, markup=False)

@@ -1,7 +1,7 @@
 """Une grappe Dask pour « cours noter --grappe » : joblib y envoie les copies, la base reste écrite par cette machine.
 
-Les ouvriers voient les mêmes dossiers que cette machine (disque partagé) et ont le même environnement. Un ouvrier qui ne peut pas
-isoler une copie, ou qui ne voit pas le cours, est écarté avant la première copie ; un ouvrier qui meurt rend ses copies aux autres.
+Les ouvriers voient les mêmes dossiers que cette machine (disque partagé) et ont le même environnement. Un ouvrier qui ne peut
+pas isoler une copie, ou qui ne voit pas le cours, est écarté avant la première ; un ouvrier qui meurt rend ses copies aux autres.
 """
 
 import logging
@@ -63,8 +63,8 @@ def _same_versions(client: Client, address: str) -> None:
     """Refuse un ordonnanceur ou un ouvrier dont Python ou Dask n'est pas le nôtre : les tâches ne s'y liraient pas."""
     ours = (platform.python_version_tuple()[:2], distributed.__version__)
     versions = client.get_versions()
-    others = {"l'ordonnanceur": versions["scheduler"]} | {f"l'ouvrier {name}": value for name, value in versions["workers"].items()}
-    for name, found in others.items():
+    workers = {f"l'ouvrier {name}": found for name, found in versions["workers"].items()}
+    for name, found in {"l'ordonnanceur": versions["scheduler"], **workers}.items():
         python = tuple(str(found["host"].get("python", "")).split(".")[:2]) if found else ()
         theirs = (python, found["packages"].get("distributed") if found else None)
         if theirs != ours:

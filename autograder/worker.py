@@ -282,7 +282,7 @@ class alarm:
 def plain_code(source: str, name: str, names: dict) -> tuple | None:
     """Code d'une cellule de Python ordinaire : tout sauf sa dernière expression, et celle-ci ; None s'il faut IPython.
 
-    Il le faut pour une commande magique, un « await » ou un nom qu'il donne, et pour une cellule qui ne se lit pas (il dit l'erreur).
+    Il le faut pour une commande magique, un « await », un nom qu'il donne, et une cellule qui ne se lit pas : il dit l'erreur.
 
     Args:
         source: texte de la cellule.

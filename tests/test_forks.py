@@ -9,6 +9,7 @@ import pytest
 from autograder import forks
 from autograder.settings import ROOT
 
+
 @pytest.fixture(autouse=True)
 def server(monkeypatch):
     """Un serveur à ce test, qui peut importer `tests.enfants`."""
