@@ -219,7 +219,7 @@ def write_feedback(
     assignments = {name: _assignment(group, name) for name in sorted({name for _, name in graded})}
     tasks = (delayed(pages)(group, who, what, assignments[what], grades) for (who, what), grades in graded.items())
     written = []
-    for made in Parallel(n_jobs=processes, return_as="generator")(tasks):
+    for made in Parallel(n_jobs=processes, prefer="threads", return_as="generator")(tasks):
         for page in made:
             _write(page.path(group.course), _render("feedback.html", page=page))
         written += made

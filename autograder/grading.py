@@ -42,7 +42,7 @@ from autograder.preprocessor import (
 from autograder.preprocessor import score as test_score
 from autograder.publish import course_config, nbgrader_api, succeeded
 from autograder.repair import repair_folder
-from autograder.sandbox import Limits, regular_files
+from autograder.sandbox import Limits, compile_program, regular_files
 from autograder.settings import UsageError, replacing
 from autograder.tester import grade_id, kind
 
@@ -322,6 +322,7 @@ def _needs(path: Path, limits: Limits) -> tuple[dict[str, list[str]], float]:
 def warm_up() -> None:
     """Prépare un processus à se dédoubler : nbformat compile son schéma au premier notebook qu'il lit."""
     nbformat.validate(nbformat.v4.new_notebook())
+    compile_program()
 
 
 def execute_here(job: dict) -> dict:

@@ -5,6 +5,7 @@ processeur, taille des fichiers) et un compte d'utilisateur différent au-dehors
 """
 
 import os
+import py_compile
 import re
 import shutil
 import signal
@@ -12,9 +13,11 @@ import socket
 import stat
 import subprocess
 import sys
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import lru_cache
 from importlib.metadata import Distribution, PackageNotFoundError, distribution, packages_distributions
+from importlib.util import cache_from_source
 from pathlib import Path
 from tempfile import TemporaryDirectory, TemporaryFile
 
@@ -149,7 +152,7 @@ class Sandbox:
         command += ["--proc", "/proc", "--dev", "/dev", *size, "/dev/shm", *size, "/tmp", *size, "/copie"]
         command += _system_mounts()  # après /tmp, qui cacherait un interpréteur qui s'y trouve
         mounted = [(path, f"/paquets/{path.name}") for path in packages]
-        mounted += [(HERE / name, f"/correcteur/{name}") for name in ("worker.py", "channel.py")]
+        mounted += [(HERE / name, f"/correcteur/{name}") for name in _program()]
         mounted += [(path, f"/copie/{name}") for path, name in regular_files(files)]
         command += _open_folders([target for _, target in mounted])
         for path, target in mounted:
@@ -162,7 +165,7 @@ class Sandbox:
                 "setpriv", f"--reuid={uid}", f"--regid={uid}", "--clear-groups",
                 "--inh-caps=-all", "--bounding-set=-all", "--no-new-privs",
             ]  # fmt: skip
-        return [*command, _interpreter(), "-I", "-S", "/correcteur/worker.py", str(descriptor), "/paquets"]
+        return [*command, _interpreter(), "-I", "-S", "-c", _start("/correcteur", descriptor, "/paquets")]
 
     def _plain_command(self, root: Path, files: Path | None, packages: list[Path], descriptor: int) -> list[str]:
         shown, work, program = root / "paquets", root / "copie", root / "correcteur"
@@ -170,14 +173,13 @@ class Sandbox:
             folder.mkdir()
         for path in packages:
             (shown / path.name).symlink_to(path)
-        for name in ("worker.py", "channel.py"):
+        for name in PROGRAM:
             shutil.copy(HERE / name, program / name)
         for path, name in regular_files(files):
             target = work / name
             target.parent.mkdir(parents=True, exist_ok=True)
             shutil.copyfile(path, target)
-        code = f"import os, runpy, sys; os.chdir({str(work)!r}); sys.argv = ['worker.py', '{descriptor}', {str(shown)!r}]; "
-        code += f"runpy.run_path({str(program / 'worker.py')!r}, run_name='__main__')"
+        code = f"import os; os.chdir({str(work)!r}); {_start(str(program), descriptor, str(shown))}"
         return [_interpreter(), "-I", "-S", "-c", code]
 
 
@@ -190,6 +192,27 @@ ENVIRONMENT = {
     "OPENBLAS_NUM_THREADS": "1",
     "OMP_NUM_THREADS": "1",
 }
+
+
+PROGRAM = ("worker.py", "channel.py")
+
+
+def compile_program() -> None:
+    """Compile d'avance ce qui tourne dans le bac ; sans cela chaque copie le recompile, un dixième de ce qu'elle coûte."""
+    for name in PROGRAM:
+        with suppress(OSError):  # dossier en lecture seule : on s'en passe
+            py_compile.compile(str(HERE / name), dfile=f"/correcteur/{name}", doraise=True)
+
+
+def _program() -> list[str]:
+    """Fichiers du programme du bac et leur code compilé, s'il l'est."""
+    compiled = [Path(cache_from_source(str(HERE / name))) for name in PROGRAM]
+    return [*PROGRAM, *(str(path.relative_to(HERE)) for path in compiled if path.is_relative_to(HERE) and path.exists())]
+
+
+def _start(program: str, descriptor: int, packages: str) -> str:
+    """Code Python qui lance le processus de l'étudiant."""
+    return f"import sys; sys.path.insert(0, {program!r}); import worker; worker.main({descriptor}, {packages!r})"
 
 
 def _namespaces() -> list[str]:
@@ -249,8 +272,10 @@ def package_paths(modules: list[str] | None) -> list[Path]:
     Args:
         modules: modules permis ; None pour tous ceux de l'environnement, sauf le correcteur lui-même.
     """
-    provided = _provided()
-    names = {name for module in (provided if modules is None else modules) for name in provided.get(module, [])}
+    if modules is None:
+        names = {name for names in packages_distributions().values() for name in names}
+    else:
+        names = {name for module in modules for name in _providers(module)}
     wanted = _with_dependencies({"ipython", *names})
     paths = {}
     for package in wanted:
@@ -265,9 +290,16 @@ def package_paths(modules: list[str] | None) -> list[Path]:
 
 
 @lru_cache
-def _provided() -> dict[str, list[str]]:
-    """Paquets qui fournissent chaque module de l'environnement ; les relire tous prend un tiers de seconde."""
-    return dict(packages_distributions())
+def _providers(module: str) -> list[str]:
+    """Paquets qui fournissent un module ; aucun s'il vient avec Python."""
+    if module in sys.stdlib_module_names:
+        return []
+    try:
+        # Le plus souvent, le paquet a le nom du module : relire tous les autres prendrait un tiers de seconde.
+        files = distribution(module).files or []
+    except PackageNotFoundError:
+        files = []
+    return [module] if any(file.parts[0] == module for file in files) else packages_distributions().get(module, [])
 
 
 def _with_dependencies(names: set[str]) -> list[Distribution]:

@@ -1,9 +1,7 @@
 """Le processus de l'étudiant : exécute les cellules de sa copie et répond aux questions du correcteur.
 
 Tout ce qui tourne ici est à l'étudiant : il peut lire et changer ce processus entier. Il n'y trouve ni test, ni valeur attendue,
-ni corrigé, et ce qu'il envoie n'est jamais qu'une réponse. Lancé par `sandbox.py` :
-
-    python -I -S worker.py DESCRIPTEUR DOSSIER_DES_PAQUETS
+ni corrigé, et ce qu'il envoie n'est jamais qu'une réponse. `sandbox.py` l'importe seul, sans rien du projet, et appelle `main`.
 """
 
 import ast
@@ -21,10 +19,7 @@ import traceback
 import types
 from contextlib import redirect_stderr, redirect_stdout
 
-sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-import channel  # noqa: E402  (voisin de ce fichier, dans le bac à sable)
-
-sys.path.pop(0)
+import channel  # voisin de ce fichier, dans le bac à sable
 
 MAX_OUTPUT = 20_000  # caractères gardés de chaque flux d'une cellule
 MAX_DISPLAYS = 50
@@ -398,16 +393,12 @@ def rich_output(shown: dict) -> dict | None:
     return {"output_type": "display_data", "data": data, "metadata": {}} if data else None
 
 
-def main() -> None:
-    descriptor, packages = int(sys.argv[1]), sys.argv[2]
-    sys.path.append(packages)
+def main(descriptor: int, packages: str) -> None:
+    """Sert le correcteur, sur le socket `descriptor`, jusqu'à ce qu'il ferme ; les paquets permis sont dans `packages`."""
+    sys.path[:] = [folder for folder in sys.path if folder != os.path.dirname(__file__)] + [packages]
     connection = socket.socket(fileno=descriptor)
     # Ce qui s'écrit directement sur les descripteurs 1 et 2 ne doit remplir ni tube ni disque.
     null = os.open(os.devnull, os.O_RDWR)
     for number in (0, 1, 2):
         os.dup2(null, number)
     Worker(connection).channel.serve()
-
-
-if __name__ == "__main__":
-    main()

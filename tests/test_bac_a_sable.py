@@ -134,7 +134,7 @@ def test_rien_du_cours_n_est_monte(tmp_path):
             "    for name in [*names, *folders]:\n"
             "        if name.endswith(('.ipynb', '.db', '.csv')) or name in ('source', 'release', 'submitted', '.git', 'helpers', 'tests', 'lien', 'dossier', 'tube'):\n"
             "            if '/paquets/' not in base and 'lib/python' not in base: print('VU', os.path.join(base, name))\n"
-            f"print(os.path.exists({str(ROOT)!r}), os.listdir('/correcteur'))\n"
+            f"print(os.path.exists({str(ROOT)!r}), sorted(set(os.listdir('/correcteur')) - {{'__pycache__'}}))\n"
             "print(open('données/phrases.txt', encoding='utf-8').read())\n"
             "import channel, json\n"
             "for path in (channel.__file__, json.__file__, '/usr/bin/env', '/paquets/essai', '/essai', '/dev/essai', '/correcteur/essai'):\n"
