@@ -12,7 +12,8 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import distributed
-from distributed import Client
+from distributed import Client, KilledWorker
+from distributed.client import FutureCancelledError
 from distributed.comm import get_address_host_port
 from joblib import parallel_config
 
@@ -20,7 +21,7 @@ from autograder import sandbox
 from autograder.settings import UsageError
 
 PATIENCE = 10  # secondes laissées à l'ordonnanceur pour répondre
-START = "« dask worker ADRESSE » sur chaque machine, dans l'environnement du cours"
+START = "« dask worker ADRESSE --nthreads N » sur chaque machine, dans l'environnement du cours"
 
 
 @contextmanager
@@ -32,9 +33,10 @@ def cluster(address: str, work: Path, isolation: str) -> Iterator[list[str]]:
         work: dossier de travail, que chaque ouvrier doit voir.
         isolation: isolement demandé, « bwrap » ou « processus ».
     Raises:
-        UsageError: ordonnanceur injoignable ou d'une autre version, ou aucun ouvrier utilisable.
+        UsageError: ordonnanceur injoignable, d'une autre version ou arrêté en chemin, ou aucun ouvrier utilisable.
     """
-    logging.getLogger("distributed").setLevel(logging.CRITICAL)  # ses messages vont dans le journal des ouvriers
+    for name in [name for name in logging.root.manager.loggerDict if name.startswith("distributed")]:
+        logging.getLogger(name).setLevel(logging.CRITICAL)  # ce qui compte est dit en une phrase, ici
     work.mkdir(parents=True, exist_ok=True)
     try:
         # Un client Dask sans personne au bout insiste, puis se plaint encore en disparaissant : on regarde d'abord.
@@ -54,9 +56,19 @@ def cluster(address: str, work: Path, isolation: str) -> Iterator[list[str]]:
         sentences = [f"Ouvrier {name} écarté : {reason}." for name, reason in sorted(refused.items())]
         if len(refused) == len(answers):
             raise UsageError(f"Aucun ouvrier de {address} ne peut noter. {' '.join(sentences)}")
+        if sum(client.ncores().values()) < 2:
+            # Avec un seul, joblib exécuterait tout ici.
+            raise UsageError(f"La grappe {address} n'a qu'un fil d'exécution, il en faut deux : démarrez {START}.")
         usable = sorted(answers.keys() - refused.keys())
-        with parallel_config(backend="dask", client=client, workers=usable):
-            yield sentences
+        try:
+            with parallel_config(backend="dask", client=client, workers=usable):
+                yield sentences
+        except (FutureCancelledError, KilledWorker) as error:
+            reason = str(error).splitlines()[0][:300]
+            raise UsageError(
+                f"La grappe {address} s'est arrêtée pendant la notation ({reason}) : redémarrez-la, puis relancez la même "
+                "commande ; ce qui est déjà noté est gardé."
+            ) from None
 
 
 def _same_versions(client: Client, address: str) -> None:

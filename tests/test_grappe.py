@@ -59,8 +59,8 @@ class Farm:
             time.sleep(0.1)
         return json.loads(self.file.read_text())["address"]
 
-    def worker(self, name, **environment):
-        options = ("--host", "127.0.0.1", "--nthreads", "1", "--no-nanny", "--no-dashboard", "--name", name, "--scheduler-file", self.file)
+    def worker(self, name, threads=1, **environment):
+        options = ("--host", "127.0.0.1", "--nthreads", str(threads), "--no-nanny", "--no-dashboard", "--name", name, "--scheduler-file", self.file)
         return self.start(BIN / "dask", "worker", *options, "--local-directory", self.folder / name, **environment)
 
     def stop(self):
@@ -103,6 +103,13 @@ def run(course, *more):
     return subprocess.run(command(course, *more), cwd=ROOT, capture_output=True, text=True, env=environment, timeout=300)
 
 
+def wait_until(condition, seconds=120):
+    deadline = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < deadline, "trop long"
+        time.sleep(0.02)
+
+
 def notes(course):
     return (course / "rapport" / "notes.csv").read_bytes()
 
@@ -123,9 +130,7 @@ def test_memes_notes_et_ouvrier_tue(farm, submitted, local, tmp_path):
     grading = subprocess.Popen(command(course, "--grappe", address), cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
     results = course / "rapport" / "travail" / "resultats"
     try:
-        deadline = time.monotonic() + 120
-        while not list(results.rglob("*.json")) and time.monotonic() < deadline and grading.poll() is None:
-            time.sleep(0.02)
+        wait_until(lambda: list(results.rglob("*.json")) or grading.poll() is not None)
         assert grading.poll() is None, grading.communicate()[0]
         family = psutil.Process(workers[0].pid).children(recursive=True)
         workers[0].kill()
@@ -148,12 +153,9 @@ def test_ouvrier_sans_bubblewrap(farm, submitted, local, tmp_path):
     alone = run(course, "--grappe", address)
     assert alone.returncode == 2 and "Aucun ouvrier" in alone.stdout and "bubblewrap n'est pas installé" in alone.stdout
     assert not (course / "rapport" / "notes.csv").exists()
-    farm.worker("bon")
-    deadline = time.monotonic() + 60
-    while time.monotonic() < deadline:
-        done = run(course, "--grappe", address)
-        if done.returncode == 1:
-            break
+    farm.worker("bon", threads=2)
+    wait_until(lambda: run(course, "--grappe", address).returncode == 1)
+    done = run(course, "--grappe", address)
     assert "écarté : bubblewrap n'est pas installé" in done.stdout, done.stdout
     assert notes(course) == local
 
@@ -168,10 +170,34 @@ def test_ordonnanceur_injoignable(submitted, tmp_path):
         assert done.stderr == ""
 
 
-def test_ordonnanceur_sans_ouvrier(farm, submitted, tmp_path):
-    address = farm.scheduler()
-    done = run(new_course(tmp_path / "cours", submitted), "--grappe", address)
+def test_trop_peu_d_ouvriers(farm, submitted, tmp_path):
+    """Aucun ouvrier, ou un seul fil, que joblib laisserait de côté : code 2, la réparation, rien de noté."""
+    address, course = farm.scheduler(), new_course(tmp_path / "cours", submitted)
+    done = run(course, "--grappe", address)
     assert done.returncode == 2 and "n'a aucun ouvrier : démarrez « dask worker" in done.stdout, done.stdout
+    farm.worker("seul")
+    wait_until(lambda: "n'a aucun ouvrier" not in (answer := run(course, "--grappe", address)).stdout and answer.returncode == 2)
+    done = run(course, "--grappe", address)
+    assert done.returncode == 2 and "n'a qu'un fil" in done.stdout, done.stdout
+    assert not (course / "autograded").exists()
+
+
+def test_ordonnanceur_qui_meurt_en_chemin(farm, submitted, local, tmp_path):
+    """L'ordonnanceur tué en pleine notation : code 2, une phrase, rien de perdu ; relancée sur cette machine, la notation finit."""
+    address, course = farm.scheduler(), new_course(tmp_path / "cours", submitted)
+    farm.worker("un", threads=2)
+    grading = subprocess.Popen(command(course, "--grappe", address), cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    results = course / "rapport" / "travail" / "resultats"
+    try:
+        wait_until(lambda: list(results.rglob("*.json")) or grading.poll() is not None)
+        farm.processes[0].kill()
+        output, errors = grading.communicate(timeout=120)
+    finally:
+        grading.kill()
+    assert grading.returncode == 2 and "s'est arrêtée pendant la notation" in output and "relancez la même commande" in output, output
+    assert errors == ""
+    assert run(course).returncode == 1
+    assert notes(course) == local
 
 
 def test_ordonnanceur_d_une_autre_version(farm, submitted, tmp_path):
