@@ -10,26 +10,18 @@ import json
 import os
 import shutil
 from dataclasses import dataclass, field
+from datetime import datetime, timedelta
 from functools import cached_property
 from pathlib import Path
 
 import nbformat
 from nbformat import NotebookNode
-from nbgrader.api import (
-    Assignment,
-    BaseCell,
-    Comment,
-    Grade,
-    Gradebook,
-    Notebook,
-    Student,
-    SubmittedAssignment,
-    SubmittedNotebook,
-)
+from nbgrader.api import Comment, Grade, Gradebook, Student, SubmittedAssignment, SubmittedNotebook
 from nbgrader.converters import Autograde
 from nbgrader.converters.base import BaseConverter
 from nbgrader.preprocessors import AssignLatePenalties, LimitOutput
 from nbgrader.utils import compute_checksum, determine_grade, find_all_files, is_grade, is_solution, is_task, temp_attrs
+from sqlalchemy.orm import load_only
 from traitlets.config import Config
 
 from autograder.preprocessor import apply
@@ -109,6 +101,7 @@ class Recorder(Autograde):
     def __init__(self, api):
         super().__init__(coursedir=api.coursedir, parent=api)
         self.force = True
+        self._assignments: dict[str, Declared] = {}
         self.penalties = AssignLatePenalties(parent=api)
         self.penalties.init_plugin()
 
@@ -166,49 +159,112 @@ class Recorder(Autograde):
         self.run_post_convert_hook()
 
     def _write_rows(self, student: str, assignment: str, notebooks: dict) -> tuple[float, bool]:
-        database = self.gradebook.db
-        submission = self._submission(student, assignment)
+        database, declared = self.gradebook.db, self._declared(assignment)
+        if database.query(Student.id).filter_by(id=student).one_or_none() is None:
+            database.add(Student(id=student))
+        key = {"assignment_id": declared.id, "student_id": student}
+        few = load_only(SubmittedAssignment.timestamp, SubmittedAssignment.extension)
+        submission = database.query(SubmittedAssignment).options(few).filter_by(**key).one_or_none()
+        is_new = submission is None
+        if is_new:
+            submission = SubmittedAssignment(**key)
+            database.add(submission)
         timestamp = self.coursedir.get_existing_timestamp(self._format_source(assignment, student))
         if timestamp:
             submission.timestamp = timestamp
-        for row in submission.notebooks:
-            notebook = notebooks.get(row.name)
-            grades = database.query(Grade, BaseCell.name).join(BaseCell).filter(Grade.notebook_id == row.id)
-            for grade, name in grades:
+        late = declared.seconds_late(submission)
+        total, waiting = 0.0, False
+        for cells in declared.notebooks:
+            row, grades, comments = self._new_rows(submission, cells) if is_new else self._known_rows(submission, cells)
+            notebook = notebooks.get(cells.name)
+            for grade in grades:
+                name = cells.names[grade.cell_id]
                 if notebook is None:
                     grade.auto_score, grade.needs_manual_grade = 0, False
                 elif name in notebook.scores:
                     grade.auto_score = notebook.scores[name]
                     grade.needs_manual_grade = grade.manual_score is not None or grade.auto_score is None
-            if notebook is None:
-                continue
-            for comment, name in database.query(Comment, BaseCell.name).join(BaseCell).filter(Comment.notebook_id == row.id):
-                comment.auto_comment = notebook.comments.get(name)
-            row.late_submission_penalty = None
-            if submission.total_seconds_late > 0:
-                database.flush()
-                database.refresh(row)
-                plugin = self.penalties.plugin_inst
-                penalty = plugin.late_submission_penalty(student, row.score, submission.total_seconds_late)
-                if penalty is not None:
-                    row.late_submission_penalty = self.penalties._check_late_penalty(row, penalty)
+            if notebook is not None:
+                for comment in comments:
+                    comment.auto_comment = notebook.comments.get(cells.names[comment.cell_id])
+                row.late_submission_penalty = self._penalty(student, sum(map(points, grades)), late)
+            total += sum(map(points, grades)) - (row.late_submission_penalty or 0)
+            waiting = waiting or any(grade.needs_manual_grade for grade in grades)
         database.commit()
-        score = max(0.0, submission.score - submission.late_submission_penalty)
-        return score, submission.needs_manual_grade
+        return max(0.0, total), waiting
 
-    def _submission(self, student: str, assignment: str) -> SubmittedAssignment:
-        """Remise de l'étudiant dans la base, créée avec toutes ses lignes si elle n'y est pas (`Gradebook.add_submission`)."""
+    def _declared(self, assignment: str) -> "Declared":
+        """Ce que la base dit d'un devoir, lu une fois par lot."""
+        if assignment not in self._assignments:
+            row = self.gradebook.find_assignment(assignment)
+            notebooks = [
+                Cells(
+                    name=notebook.name,
+                    id=notebook.id,
+                    names={cell.id: cell.name for cell in notebook._base_cells},
+                    grades=[cell.id for cell in [*notebook.grade_cells, *notebook.task_cells]],
+                    comments=[cell.id for cell in [*notebook.solution_cells, *notebook.task_cells]],
+                )
+                for notebook in row.notebooks
+            ]
+            self._assignments[assignment] = Declared(row.id, row.duedate, notebooks)
+        return self._assignments[assignment]
+
+    def _new_rows(self, submission: SubmittedAssignment, cells: "Cells") -> tuple:
+        """Lignes d'un notebook jamais noté, comme `Gradebook.add_submission` les fait."""
+        row = SubmittedNotebook(notebook_id=cells.id, assignment=submission)
+        row.grades = [Grade(cell_id=cell, needs_manual_grade=True) for cell in cells.grades]
+        row.comments = [Comment(cell_id=cell) for cell in cells.comments]
+        self.gradebook.db.add(row)
+        return row, row.grades, row.comments
+
+    def _known_rows(self, submission: SubmittedAssignment, cells: "Cells") -> tuple:
+        """Lignes d'un notebook déjà noté, cherchées par leur clé : la base n'a pas d'autre index, et peut être grande."""
         database = self.gradebook.db
-        if database.get(Student, student) is None:
-            database.add(Student(id=student))
-        (found,) = database.query(Assignment.id).filter(Assignment.name == assignment).one()
-        submission = database.query(SubmittedAssignment).filter_by(assignment_id=found, student_id=student).one_or_none()
-        if submission is None:
-            submission = SubmittedAssignment(assignment_id=found, student_id=student)
-            for notebook in database.query(Notebook).filter_by(assignment_id=found):
-                row = SubmittedNotebook(notebook_id=notebook.id, assignment=submission)
-                row.grades = [Grade(cell_id=cell.id) for cell in [*notebook.grade_cells, *notebook.task_cells]]
-                row.comments = [Comment(cell_id=cell.id) for cell in [*notebook.solution_cells, *notebook.task_cells]]
-            database.add(submission)
-            database.flush()
-        return submission
+        found = database.query(SubmittedNotebook).options(load_only(SubmittedNotebook.late_submission_penalty))
+        row = found.filter_by(notebook_id=cells.id, assignment_id=submission.id).one()
+        few = load_only(Grade.cell_id, Grade.auto_score, Grade.manual_score, Grade.extra_credit, Grade.needs_manual_grade)
+        grades = database.query(Grade).options(few).filter(Grade.cell_id.in_(cells.grades), Grade.notebook_id == row.id)
+        few = load_only(Comment.cell_id, Comment.auto_comment)
+        comments = database.query(Comment).options(few).filter(Comment.cell_id.in_(cells.comments), Comment.notebook_id == row.id)
+        return row, grades.all(), comments.all()
+
+    def _penalty(self, student: str, score: float, seconds_late: float) -> float | None:
+        """Pénalité de retard d'un notebook, entre 0 et sa note, d'après le greffon du cours ; None s'il n'en demande pas."""
+        if not seconds_late:
+            return None
+        asked = self.penalties.plugin_inst.late_submission_penalty(student, score, seconds_late)
+        return None if asked is None else min(max(asked, 0), score)
+
+
+@dataclass(frozen=True)
+class Cells:
+    """Un notebook d'un devoir dans la base : son nom, sa clé, le nom de ses cellules par clé, celles à noter, à commenter."""
+
+    name: str
+    id: str
+    names: dict[str, str]
+    grades: list[str]
+    comments: list[str]
+
+
+@dataclass(frozen=True)
+class Declared:
+    """Un devoir dans la base : sa clé, son échéance (UTC) s'il en a une, ses notebooks."""
+
+    id: str
+    duedate: datetime | None
+    notebooks: list[Cells]
+
+    def seconds_late(self, submission: SubmittedAssignment) -> float:
+        """Retard d'une remise, en secondes ; 0 sans échéance ou sans date de remise."""
+        if submission.timestamp is None or self.duedate is None:
+            return 0
+        due = self.duedate + (submission.extension or timedelta())
+        return max(0, (submission.timestamp - due).total_seconds())
+
+
+def points(grade: Grade) -> float:
+    """Points d'une cellule, comme nbgrader les compte : la note d'une personne l'emporte, et un bonus s'y ajoute."""
+    score = grade.auto_score if grade.manual_score is None else grade.manual_score
+    return 0.0 if score is None else score + (grade.extra_credit or 0.0)
