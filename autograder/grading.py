@@ -299,8 +299,9 @@ def grade(group: Class, copies: list[tuple[str, str]], processes: int) -> Iterat
 
 def execute(group: Class, student: str, assignment: str) -> Outcome:
     """Répare et exécute une copie dans un processus neuf, et attend ce qu'il en a fait."""
-    modules, seconds = _needs(group.prepared(assignment), group.limits)
-    job = {"group": group.to_json(), "student": student, "assignment": assignment, "packages": modules}
+    path = group.prepared(assignment)
+    packages, seconds = _needs(path, path.stat().st_mtime_ns, group.limits)
+    job = {"group": group.to_json(), "student": student, "assignment": assignment, "packages": packages}
     try:
         answer = forks.call("autograder.grading:execute_here", job, seconds)
     except forks.Late:
@@ -312,8 +313,8 @@ def execute(group: Class, student: str, assignment: str) -> Outcome:
 
 
 @lru_cache
-def _needs(path: Path, limits: Limits) -> tuple[dict[str, list[str]], float]:
-    """Paquets à montrer à chaque notebook d'un devoir, et temps à laisser à une copie, en secondes."""
+def _needs(path: Path, modified: int, limits: Limits) -> tuple[dict[str, list[str]], float]:
+    """Paquets à montrer à chaque notebook d'un devoir, et temps à laisser à une copie, en secondes ; relus si `path` change."""
     sources = Prepared.read(path).sources
     packages = {name: allowed_packages(source) for name, source in sources.items()}
     return packages, len(sources) * (limits.notebook_seconds + STARTUP_SECONDS) + STARTUP_SECONDS
@@ -399,7 +400,10 @@ def record(group: Class, recorder: Recorder, outcome: Outcome, maximum: float) -
             if "full" in str(error.orig):
                 raise OSError(errno.ENOSPC, DISK_FULL, str(group.course)) from None
             if "locked" not in str(error.orig):
-                raise
+                raise UsageError(
+                    f"La base de notes {group.course / 'gradebook.db'} ne peut pas être écrite ({error.orig}) : "
+                    "vérifiez ses droits, puis relancez la même commande."
+                ) from None
             # Un autre programme l'a prise entre-temps : ce n'est pas la faute de la copie.
         except OSError as error:
             if error.errno in FULL:
