@@ -1,10 +1,11 @@
-"""Passe toutes les mesures et écrit bench/RESULTATS.md, avec la machine qui les a faites (`make bench`).
+"""Passe les mesures et écrit bench/RESULTATS.md, avec la machine qui les a faites (`make bench`).
 
-    python bench/tout.py [NOM …]        seulement ces mesures (« elo », « notation »…), sans récrire RESULTATS.md
+    python bench/tout.py [NOM …]        ces mesures seulement (« elo », « notation »…) ; les autres sections restent
 """
 
 import os
 import platform
+import re
 import subprocess
 import sys
 import time
@@ -17,58 +18,60 @@ from autograder.settings import replacing
 from mesure import COMPLETE, REPEATS
 
 HERE = Path(__file__).resolve().parent
+RESULTS = HERE / "RESULTATS.md"
 SCRIPTS = ("demarrage", "elo", "textes", "reexecution", "notation", "juge")
+HEADER = f"""# Résultats des mesures
+
+Écrit par `make bench` (`BENCH_COMPLET=1` pour de plus grandes tailles). Une ligne par mesure : médiane (plus petite–plus grande)
+d'au moins {REPEATS} valeurs. Sauf mention « (s) », des secondes, c'est un rapport entre deux façons de faire la même chose, à la
+suite, sur la même entrée, et dont les résultats ont été comparés : 10 veut dire dix fois plus rapide que l'autre.
+"""
 
 
-def run(name: str) -> list[str] | None:
-    """Lignes qu'une mesure écrit, montrées au fur et à mesure ; None si elle a échoué."""
-    lines = []
+def run(name: str) -> str | None:
+    """Section d'une mesure, montrée au fur et à mesure ; None si elle a échoué."""
+    lines, start = [], time.monotonic()
     process = subprocess.Popen([sys.executable, HERE / f"{name}.py"], stdout=subprocess.PIPE, text=True)
     for line in process.stdout:
         print(line, end="", flush=True)
         lines.append(line.rstrip())
-    return lines if process.wait() == 0 else None
+    if process.wait():
+        return None
+    command = f"{'BENCH_COMPLET=1 ' if COMPLETE else ''}python bench/{name}.py"
+    told = f"`{command}`, le {date.today().isoformat()}, en {(time.monotonic() - start) / 60:.0f} min ; {machine()}."
+    return "\n".join([f"## {name}", "", told, "", "```text", *lines, "```", ""])
 
 
 def machine() -> str:
-    """La machine en une phrase."""
+    """La machine en quelques mots."""
     models = [line.partition(":")[2].strip() for line in Path("/proc/cpuinfo").read_text().splitlines() if "model name" in line]
-    memory = round(psutil.virtual_memory().total / 2**30)
     processor = models[0] if models else platform.machine()
+    memory = round(psutil.virtual_memory().total / 2**30)
     cores = len(os.sched_getaffinity(0))
     return f"{cores} cœurs ({processor}), {memory} Gio, {platform.system()}, Python {platform.python_version()}"
 
 
-def report(results: dict[str, list[str]], minutes: float) -> str:
-    """Texte de RESULTATS.md."""
-    command = "BENCH_COMPLET=1 make bench" if COMPLETE else "make bench"
-    lines = [
-        "# Résultats des mesures",
-        "",
-        f"Écrit par `{command}` le {date.today().isoformat()}, en {minutes:.0f} minutes, sur cette machine :",
-        f"{machine()}.",
-        "",
-        f"Une ligne par mesure : médiane (plus petite–plus grande) d'au moins {REPEATS} valeurs. Sauf mention « (s) », des secondes,",
-        "c'est un rapport entre deux façons de faire la même chose, à la suite, sur la même entrée, et dont les résultats ont été",
-        "comparés : 10 veut dire dix fois plus rapide que l'autre.",
-    ]
-    for name, written in results.items():
-        lines += ["", f"## `bench/{name}.py`", "", "```text", *written, "```"]
-    return "\n".join(lines) + "\n"
+def write(name: str, section: str) -> None:
+    """Met une section à sa place dans RESULTATS.md."""
+    old = RESULTS.read_text(encoding="utf-8") if RESULTS.exists() else ""
+    sections = {part.split("\n", 1)[0]: f"## {part}" for part in re.split(r"^## ", old, flags=re.MULTILINE)[1:]}
+    sections[name] = section
+    kept = [sections[script].rstrip() for script in SCRIPTS if script in sections]
+    with replacing(RESULTS) as partial:
+        partial.write_text("\n\n".join([HEADER.rstrip(), *kept]) + "\n", encoding="utf-8")
 
 
 def main() -> None:
-    chosen = sys.argv[1:] or list(SCRIPTS)
-    start, results = time.monotonic(), {}
-    for name in chosen:
+    failed = []
+    for name in sys.argv[1:] or SCRIPTS:
         print(f"# {name}", flush=True)
-        results[name] = run(name)
-    failed = [name for name, lines in results.items() if lines is None]
+        section = run(name)
+        if section is None:
+            failed.append(name)
+        else:
+            write(name, section)
     if failed:
-        raise SystemExit(f"Mesures en échec : {', '.join(failed)} ; RESULTATS.md n'est pas récrit.")
-    if not sys.argv[1:]:
-        with replacing(HERE / "RESULTATS.md") as partial:
-            partial.write_text(report(results, (time.monotonic() - start) / 60), encoding="utf-8")
+        raise SystemExit(f"Mesures en échec : {', '.join(failed)} ; leurs sections de RESULTATS.md sont celles d'avant.")
 
 
 if __name__ == "__main__":
