@@ -235,7 +235,8 @@ def measure_fit(ours: Ours, side: ArenaRank | Evalica | Choix) -> None:
     paired(f"votes → cotes, contre {side.name}", ours.from_votes, side.from_votes, same)
     note(f"il lit {side.shape}, nous une liste de duels")
     if isinstance(side, Evalica):
-        paired("votes → cotes, contre evalica, des colonnes pandas toutes faites", ours.from_votes, side.from_columns, same)
+        paired("votes → cotes, contre evalica, des colonnes pandas toutes faites", ours.from_votes, side.from_columns, same,
+               repeats=3 * REPEATS)
         note("ces colonnes sont faites hors de la mesure ; nous partons toujours de la liste de duels")
     paired(
         f"comptes → cotes, contre {side.name}",

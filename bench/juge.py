@@ -4,6 +4,9 @@
 La boucle ordinaire : un client openai, une requête après l'autre, seize jetons de texte libre, lus par `read_verdict`. Même
 serveur et mêmes consignes ; chaque passage a son sel de cache : aucun ne profite des préfixes qu'un autre a calculés.
 
+Un serveur qui garde les préfixes ne calcule qu'une fois le début commun des consignes : les mêmes mots sont donc mesurés dans
+deux ordres, la consigne d'abord, ou le cas d'abord comme dans la leçon 04.
+
     python bench/juge.py        démarre le juge s'il ne tourne pas, et ne l'arrête que dans ce cas
 """
 
@@ -32,12 +35,9 @@ GOAL = 8  # fois moins de temps
 IN_FLIGHT = inspect.signature(judge.ask_all).parameters["workers"].default
 FREE_TOKENS = 16
 ROUNDS = 5 if COMPLETE else 1  # réponses fausses mises en face de chaque réponse juste
-TAG_PROMPT = (  # leçon 04, section 4 : la consigne qui demande ce que `read_verdict` sait lire
-    "Question : {question}\n\n"
-    "Réponse A : {first}\n"
-    "Réponse B : {second}\n\n"
-    "Quelle réponse est correcte ? Répondez par [[A]] ou par [[B]]."
-)
+CASE = "Question : {question}\n\nRéponse A : {first}\nRéponse B : {second}"
+INSTRUCTION = "Quelle réponse est correcte ? Répondez par [[A]] ou par [[B]]."  # ce que `read_verdict` sait lire
+PROMPTS = {"consigne d'abord": f"{INSTRUCTION}\n\n{CASE}", "consigne de la leçon 04": f"{CASE}\n\n{INSTRUCTION}"}
 CACHE_COUNTERS = ("vllm:prefix_cache_queries_total", "vllm:prefix_cache_hits_total")
 LOCAL = build_opener(ProxyHandler({}))  # 127.0.0.1 ne passe par aucun mandataire
 
@@ -68,21 +68,21 @@ def cases() -> list[Case]:
     return found
 
 
-def compose(asked: list[Case], **options) -> list[dict]:
+def compose(asked: list[Case], prompt: str, **options) -> list[dict]:
     """Requêtes d'un passage, avec un sel de cache (`cache_salt` de vLLM) qui n'est qu'à lui."""
     salt = {"cache_salt": uuid.uuid4().hex}
-    requests = [judge.pairwise_request(*case, prompt=TAG_PROMPT, **options) for case in asked]
+    requests = [judge.pairwise_request(*case, prompt=prompt, **options) for case in asked]
     return [request | {"extra_body": request.get("extra_body", {}) | salt} for request in requests]
 
 
-def constrained(create: Callable, asked: list[Case], workers: int = IN_FLIGHT) -> Pass:
+def constrained(create: Callable, asked: list[Case], prompt: str, workers: int = IN_FLIGHT) -> Pass:
     """À la façon du cours : `workers` requêtes en vol, un jeton contraint."""
-    return measured(lambda: judge.ask_all(create, compose(asked), workers=workers))
+    return measured(lambda: judge.ask_all(create, compose(asked, prompt), workers=workers))
 
 
-def plain(create: Callable, asked: list[Case]) -> Pass:
+def plain(create: Callable, asked: list[Case], prompt: str) -> Pass:
     """La boucle ordinaire : une requête après l'autre, du texte libre."""
-    return measured(lambda: [create(**request) for request in compose(asked, choices=None, max_tokens=FREE_TOKENS)])
+    return measured(lambda: [create(**request) for request in compose(asked, prompt, choices=None, max_tokens=FREE_TOKENS)])
 
 
 def measured(action: Callable) -> Pass:
@@ -190,8 +190,8 @@ def running_judge() -> Iterator[None]:
             judge_server.stop(console)
 
 
-def main() -> None:
-    os.environ |= {"COURS_JUGE_MODE": "direct", "COURS_JUGE_URL": judge_server.URL}  # « direct » n'écrit aucun journal
+def measure(name: str, prompt: str, ask: Callable, loop: Callable) -> None:
+    """Les deux façons, avec une consigne ; d'où vient le rapport ; les verdicts dépendent-ils du nombre de requêtes en vol ?"""
     asked, rounds = cases(), []
 
     def same(ours: Pass, theirs: Pass) -> None:
@@ -199,27 +199,33 @@ def main() -> None:
             raise SystemExit("Les deux façons n'ont pas rendu autant de réponses : la comparaison ne vaut rien.")
         rounds.append((ours, theirs))
 
-    with running_judge():
-        ask = judge.client("bench").chat.completions.create
-        loop = OpenAI(base_url=judge_server.URL, api_key="sans-cle").chat.completions.create
-        constrained(ask, asked[:IN_FLIGHT])  # les premières requêtes d'un serveur sont plus lentes : hors de la mesure
-        plain(loop, asked[:1])
-        busy = busy_elsewhere()
-        elapsed, ratios = timed(partial(
-            paired,
-            f"juge, {len(asked)} verdicts : {IN_FLIGHT} en vol et un jeton contraint, contre la boucle ordinaire",
-            partial(constrained, ask, asked),
-            partial(plain, loop, asked),
-            same=same,
-        ))  # fmt: skip
-        load = (busy_elsewhere() - busy) / elapsed
-        alone = constrained(ask, asked, workers=1)
+    busy = busy_elsewhere()
+    elapsed, ratios = timed(partial(
+        paired,
+        f"juge, {name}, {len(asked)} verdicts : {IN_FLIGHT} en vol et un jeton contraint, contre la boucle ordinaire",
+        partial(constrained, ask, asked, prompt),
+        partial(plain, loop, asked, prompt),
+        same=same,
+    ))  # fmt: skip
+    load = (busy_elsewhere() - busy) / elapsed
     reached = "atteint" if statistics.median(ratios) >= GOAL else "non atteint"
-    note(f"objectif ({GOAL} fois moins de temps) {reached} ; d'autres programmes prenaient {load:.2f} cœur, or la boucle en souffre "
-         "plus que les lots : le rapport vaut pour une machine au calme")  # fmt: skip
+    note(f"objectif ({GOAL} fois moins de temps) {reached} ; d'autres programmes prenaient {load:.2f} cœur, or la boucle "
+         "en souffre plus que les lots : le rapport vaut pour une machine au calme")  # fmt: skip
+    alone = constrained(ask, asked, prompt, workers=1)
     describe(rounds, alone)
     compare_readings(*rounds[-1])
     compare_batches(alone, [ours for ours, _ in rounds])
+
+
+def main() -> None:
+    os.environ |= {"COURS_JUGE_MODE": "direct", "COURS_JUGE_URL": judge_server.URL}  # « direct » n'écrit aucun journal
+    with running_judge():
+        ask = judge.client("bench").chat.completions.create
+        loop = OpenAI(base_url=judge_server.URL, api_key="sans-cle").chat.completions.create
+        for name, prompt in PROMPTS.items():
+            constrained(ask, cases()[:IN_FLIGHT], prompt)  # les premières requêtes sont plus lentes : hors de la mesure
+            plain(loop, cases()[:1], prompt)
+            measure(name, prompt, ask, loop)
 
 
 if __name__ == "__main__":

@@ -1,6 +1,7 @@
 """Classer des modèles par leurs duels : Elo, Bradley–Terry, et l'incertitude de leurs cotes."""
 
 import math
+from collections import Counter
 from collections.abc import Sequence
 from numbers import Real
 
@@ -153,22 +154,29 @@ def count_votes(games: Sequence[Game], models: Sequence[str]) -> tuple[np.ndarra
         ValueError: modèle inconnu, duel contre soi-même ou score impossible (voir check_games).
     """
     check_models(models)
-    wins, ties = ({a: {b: 0 for b in models if b != a} for a in models} for _ in range(2))
+    rank = {model: index for index, model in enumerate(models)}
+    beaten, tied = ({model: [] for model in models} for _ in range(2))
+    wins, ties = np.zeros((2, len(models), len(models)))
     try:
-        for a, b, score in games:
+        for a, b, score in games:  # D'abord le nom de chaque adversaire, battu ou tenu en échec…
             if score == 1.0:
-                wins[a][b] += 1
+                beaten[a].append(b)
             elif score == 0.0:
-                wins[b][a] += 1
+                beaten[b].append(a)
             elif score == 0.5:
-                ties[a][b] += 1
+                tied[a].append(b)
             else:
                 raise KeyError(score)
+        for table, opponents in ((wins, beaten), (ties, tied)):
+            for model in models:  # … puis le compte de chaque nom.
+                for opponent, count in Counter(opponents[model]).items():
+                    table[rank[model], rank[opponent]] = count
+        if np.diagonal(wins + ties).any():
+            raise KeyError("duel contre soi-même")
     except (KeyError, TypeError):
         check_games(games, models)  # Elle dit quel duel est impossible, et pourquoi.
         raise
-    won, tied = (np.array([[counts[a].get(b, 0.0) for b in models] for a in models]) for counts in (wins, ties))
-    return won, tied + tied.T
+    return wins, ties + ties.T
 
 
 def win_matrix(games: Sequence[Game], models: Sequence[str]) -> np.ndarray:

@@ -507,6 +507,8 @@ def test_percentiles_and_ranks_by_hand():
         pytest.param(lambda: check_wins([[0, "x"], [1, 0]], AB), ValueError, "tableau de nombres", id="texte dans le tableau"),
         pytest.param(lambda: count_votes([("A", "B", 1), ("B", "B", 0)], AB), ValueError, "duel 2 : 'B' joue", id="duel compté"),
         pytest.param(lambda: count_votes([("A", "B", [1])], AB), ValueError, r"score \[1\]", id="score en liste"),
+        pytest.param(lambda: count_votes([("A", "Z", 1)], AB), ValueError, "duel 1 : modèle inconnu 'Z'", id="perdant inconnu"),
+        pytest.param(lambda: count_votes([("A", "Z", 0.5)], AB), ValueError, "modèle inconnu 'Z'", id="égalité avec un inconnu"),
         pytest.param(lambda: fit_bradley_terry([[0, 1e150], [1e-150, 0]], AB), ValueError, "pas convergé", id="rapport démesuré"),
         pytest.param(lambda: fit_bradley_terry([[0, 1], [1, 0]], AB, mean=math.nan), ValueError, "vaut nan", id="moyenne nan"),
         pytest.param(lambda: games_from_counts([[0, 0.5], [1, 0]], [[0, 0], [0, 0]], AB), ValueError, "entier", id="demi-compte"),
