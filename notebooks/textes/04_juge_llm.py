@@ -669,6 +669,11 @@ for name, requests in groups.items():
 # Les bonnes pratiques recommandent de donner au juge une **grille** de critères et de lui faire écrire sa
 # justification **avant** le verdict, à marquer sans ambiguïté. Voici une telle consigne. La réponse est un texte
 # libre de cent vingt jetons au plus ; une réponse coupée est illisible, quoi qu'elle contienne.
+#
+# La grille vient en tête, avant la question. Ce début est commun à toutes les requêtes : un serveur qui garde les
+# préfixes, comme vLLM et bien des API, ne le calcule qu'une fois. Déplacée de la fin vers le début, une consigne
+# courte prend un tiers de temps en moins ici (`bench/juge.py`) ; mais c'est une autre consigne, dont les verdicts se
+# contrôlent à leur tour.
 
 # %% couvre="S3-17"
 RUBRIC_PROMPT = (
