@@ -27,6 +27,7 @@ REQUIREMENTS = ROOT / "requirements-juge.txt"
 WEIGHTS = ENVIRONMENT / "SmolLM2-135M-Instruct"
 LOG = ENVIRONMENT / "vllm.log"
 PID = ENVIRONMENT / "vllm.pid"
+LOCAL = urllib.request.build_opener(urllib.request.ProxyHandler({}))  # 127.0.0.1 ne passe par aucun mandataire
 START_TIMEOUT = 400  # secondes : premier démarrage sur deux cœurs, avec de la marge
 
 
@@ -154,7 +155,7 @@ def _running_pid() -> int | None:
 
 def _served_models() -> tuple[str, ...] | None:
     try:
-        with urllib.request.urlopen(f"{URL}/models", timeout=5) as response:
+        with LOCAL.open(f"{URL}/models", timeout=5) as response:
             return tuple(model["id"] for model in json.load(response)["data"])
     except (urllib.error.URLError, OSError, ValueError, KeyError, TypeError):
         return None

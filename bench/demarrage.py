@@ -14,7 +14,7 @@ import time
 from autograder.lessons import find
 from autograder.settings import ROOT
 from lab import COURS, lab
-from mesure import REPEATS, note, show, timed
+from mesure import REPEATS, note, reached, show, timed
 
 MODULES = sorted(path.stem for path in (ROOT / "helpers").glob("[a-z]*.py"))
 HEAVY = ("matplotlib.pyplot", "numpy", "openai", "pandas", "scipy", "sklearn", "torch")
@@ -36,8 +36,8 @@ def measure(name: str, command: list, floor: str, most: float) -> None:
         least.append(timed(lambda: run([sys.executable, "-c", floor]))[0])
         ours.append(timed(lambda: run(command))[0])
     show(f"{name} (s)", ours, digits=3)
-    success = "objectif atteint" if statistics.median(ours) < most else "objectif non atteint"
-    note(f"« {floor} » seul : {statistics.median(least):.3f} ; objectif : moins de {most:g} s ; {success}")
+    success = statistics.median(ours) < most
+    note(f"« {floor} » seul : {statistics.median(least):.3f} ; objectif : moins de {most:g} s ; {reached(success)}")
 
 
 def libraries(module: str) -> str:

@@ -20,7 +20,6 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from urllib.request import ProxyHandler, build_opener
 
 import psutil
 from openai import OpenAI, OpenAIError
@@ -29,7 +28,7 @@ from rich.console import Console
 from autograder import judge_server
 from autograder.settings import UsageError
 from helpers import judge
-from mesure import COMPLETE, note, paired, timed
+from mesure import COMPLETE, note, paired, reached, timed
 
 GOAL = 8  # fois moins de temps
 IN_FLIGHT = inspect.signature(judge.ask_all).parameters["workers"].default
@@ -39,7 +38,6 @@ CASE = "Question : {question}\n\nRéponse A : {first}\nRéponse B : {second}"
 INSTRUCTION = "Quelle réponse est correcte ? Répondez par [[A]] ou par [[B]]."  # ce que `read_verdict` sait lire
 PROMPTS = {"consigne d'abord": f"{INSTRUCTION}\n\n{CASE}", "consigne de la leçon 04": f"{CASE}\n\n{INSTRUCTION}"}
 CACHE_COUNTERS = ("vllm:prefix_cache_queries_total", "vllm:prefix_cache_hits_total")
-LOCAL = build_opener(ProxyHandler({}))  # 127.0.0.1 ne passe par aucun mandataire
 
 Case = tuple[str, str, str]  # question, réponse A, réponse B
 
@@ -94,7 +92,7 @@ def measured(action: Callable) -> Pass:
 
 def cache_counters() -> tuple[float, ...]:
     """Jetons cherchés dans le cache de préfixes depuis le démarrage du serveur, et jetons trouvés."""
-    with LOCAL.open(judge_server.URL.removesuffix("/v1") + "/metrics", timeout=60) as reply:
+    with judge_server.LOCAL.open(judge_server.URL.removesuffix("/v1") + "/metrics", timeout=60) as reply:
         lines = reply.read().decode().splitlines()
     return tuple(sum(float(line.split()[-1]) for line in lines if line.startswith(name)) for name in CACHE_COUNTERS)
 
@@ -190,9 +188,9 @@ def running_judge() -> Iterator[None]:
             judge_server.stop(console)
 
 
-def measure(name: str, prompt: str, ask: Callable, loop: Callable) -> None:
+def measure(name: str, prompt: str, asked: list[Case], ask: Callable, loop: Callable) -> None:
     """Les deux façons, avec une consigne ; d'où vient le rapport ; les verdicts dépendent-ils du nombre de requêtes en vol ?"""
-    asked, rounds = cases(), []
+    rounds = []
 
     def same(ours: Pass, theirs: Pass) -> None:
         if len(letters(ours.replies)) != len(texts(theirs.replies)):
@@ -208,9 +206,9 @@ def measure(name: str, prompt: str, ask: Callable, loop: Callable) -> None:
         same=same,
     ))  # fmt: skip
     load = (busy_elsewhere() - busy) / elapsed
-    reached = "atteint" if statistics.median(ratios) >= GOAL else "non atteint"
-    note(f"objectif ({GOAL} fois moins de temps) {reached} ; d'autres programmes prenaient {load:.2f} cœur, or la boucle "
-         "en souffre plus que les lots : le rapport vaut pour une machine au calme")  # fmt: skip
+    note(f"objectif : {GOAL} fois moins de temps ; {reached(statistics.median(ratios) >= GOAL)}")
+    note(f"d'autres programmes prenaient {load:.2f} cœur, or la boucle en souffre plus que les lots : "
+         "le rapport vaut pour une machine au calme")  # fmt: skip
     alone = constrained(ask, asked, prompt, workers=1)
     describe(rounds, alone)
     compare_readings(*rounds[-1])
@@ -219,13 +217,14 @@ def measure(name: str, prompt: str, ask: Callable, loop: Callable) -> None:
 
 def main() -> None:
     os.environ |= {"COURS_JUGE_MODE": "direct", "COURS_JUGE_URL": judge_server.URL}  # « direct » n'écrit aucun journal
+    asked = cases()
     with running_judge():
         ask = judge.client("bench").chat.completions.create
         loop = OpenAI(base_url=judge_server.URL, api_key="sans-cle").chat.completions.create
         for name, prompt in PROMPTS.items():
-            constrained(ask, cases()[:IN_FLIGHT], prompt)  # les premières requêtes sont plus lentes : hors de la mesure
-            plain(loop, cases()[:1], prompt)
-            measure(name, prompt, ask, loop)
+            constrained(ask, asked[:IN_FLIGHT], prompt)  # les premières requêtes sont plus lentes : hors de la mesure
+            plain(loop, asked[:1], prompt)
+            measure(name, prompt, asked, ask, loop)
 
 
 if __name__ == "__main__":

@@ -64,3 +64,8 @@ def show(name: str, values: list[float], digits: int = 2) -> None:
 def note(text: str) -> None:
     """Écrit une précision sous la mesure qui précède."""
     print(f"  {text}", flush=True)
+
+
+def reached(success: bool) -> str:
+    """Dit si l'objectif d'une mesure est atteint."""
+    return "objectif atteint" if success else "objectif non atteint"

@@ -22,7 +22,7 @@ from nbclient import NotebookClient
 
 from autograder.lessons import KERNEL, find, notebook_path
 from autograder.settings import NOTEBOOKS, ROOT
-from mesure import REPEATS, note, paired, show
+from mesure import REPEATS, note, paired, reached, show
 
 TOGETHER = "-n 2 --dist loadscope "
 MOST_OF_SERIAL = 0.6  # la durée à deux, en part de la durée l'une après l'autre
@@ -83,10 +83,6 @@ def show_slowest(name: str, durations: dict[str, list[float]], target: float) ->
     show(name, durations[first])
     slowest, following = (statistics.median(durations[lesson]) for lesson in (first, second))
     note(f"{first} ; puis {second}, {following:.2f} ; objectif : {target:g} s au plus ; {reached(slowest <= target)}")
-
-
-def reached(success: bool) -> str:
-    return "objectif atteint" if success else "objectif non atteint"
 
 
 def main() -> None:
