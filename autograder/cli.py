@@ -5,10 +5,12 @@ et chacune est nommée ; 2 mauvais usage ou environnement, avec la commande qui 
 """
 
 import errno
+import logging
 import os
 import shutil
 import sys
 from collections.abc import Callable
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated
 
@@ -17,7 +19,7 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
 from autograder.french_cli import TyperException, usage_error
-from autograder.settings import UsageError
+from autograder.settings import UsageError, locked
 
 app = typer.Typer(
     help="Évaluer les textes générés : les leçons, le juge, les exercices et leur notation.",
@@ -30,7 +32,10 @@ judge_app = typer.Typer(help="Le juge local : un vrai serveur vLLM.", no_args_is
 app.add_typer(judge_app, name="juge")
 
 console = Console(highlight=False)
-CORES = os.cpu_count() or 1
+Processes = Annotated[
+    int | None,
+    typer.Option("--processus", min=1, help="Copies ou leçons exécutées à la fois ; par défaut, autant que de cœurs utilisables."),
+]
 Isolation = Annotated[str, typer.Option("--isolement", help="auto, bwrap, ou processus (copies de confiance seulement).")]
 LessonNames = Annotated[list[str] | None, typer.Argument(help="Leçons : « 01 » ou « 01_bleu » ; toutes par défaut.")]
 
@@ -41,6 +46,33 @@ def progress() -> Progress:
         TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), TimeRemainingColumn(),
         console=console,
     )  # fmt: skip
+
+
+def cores() -> int:
+    """Copies ou leçons à exécuter à la fois quand on ne l'a pas dit."""
+    from autograder.groups import usable_cores
+
+    return usable_cores()
+
+
+@contextmanager
+def journal(output: Path):
+    """Montre, et garde dans journal.txt, ce qui arrive pendant une notation sans être une note : copies relancées seules."""
+    from rich.logging import RichHandler
+
+    logger = logging.getLogger("autograder")
+    output.mkdir(parents=True, exist_ok=True)
+    handlers = [logging.FileHandler(output / "journal.txt", encoding="utf-8", delay=True), RichHandler(console=console, show_path=False)]
+    handlers[0].setFormatter(logging.Formatter("%(asctime)s %(message)s"))
+    logger.propagate = False
+    for handler in handlers:
+        logger.addHandler(handler)
+    try:
+        yield
+    finally:
+        for handler in handlers:
+            logger.removeHandler(handler)
+            handler.close()
 
 
 def main() -> None:
@@ -67,7 +99,7 @@ def main() -> None:
 @app.command("construire")
 def build(
     lessons: LessonNames = None,
-    processes: Annotated[int, typer.Option("--processus", min=1, help="Leçons exécutées à la fois.")] = CORES,
+    processes: Processes = None,
 ) -> None:
     """Dérive et exécute les notebooks des leçons, sur les verdicts enregistrés."""
     from autograder import coverage
@@ -75,7 +107,7 @@ def build(
 
     texts = find(lessons)
     with progress() as bar:
-        failures = _execute_lessons(bar, texts, processes, lambda text, notebook: write(notebook, notebook_path(text)))
+        failures = _execute_lessons(bar, texts, processes or cores(), lambda text, notebook: write(notebook, notebook_path(text)))
     coverage.write()
     _finish(f"{len(texts) - len(failures)} leçon(s) exécutée(s) sur {len(texts)}.", failures)
 
@@ -116,16 +148,22 @@ def record(
 @app.command("demonstration")
 def demonstration(
     output: Annotated[Path, typer.Option("--sortie", help="Dossier du rapport.")] = Path("rapport"),
-    processes: Annotated[int, typer.Option("--processus", min=1, help="Copies exécutées à la fois.")] = CORES,
+    processes: Processes = None,
 ) -> None:
     """Exécute les leçons, publie les exercices, note la classe de démonstration et écrit le rapport."""
+    output, processes = output.resolve(), processes or cores()
+    with locked(output), journal(output):
+        _demonstrate(output, processes)
+
+
+def _demonstrate(output: Path, processes: int) -> None:
     from autograder import publish, report, sandbox
     from autograder.demonstration import MARKS_FILE, build
     from autograder.grading import Class, differences, found_copies, read_marks
     from autograder.lessons import find
+    from autograder.limits import Limits
     from autograder.settings import COPIES, RELEASE, SOURCE
 
-    output = output.resolve()
     lines, reason = [], sandbox.available()
 
     def write_page(text: Path, notebook) -> None:
@@ -136,12 +174,15 @@ def demonstration(
         task = bar.add_task("Publication", total=1)
         publish.publish()
         bar.update(task, advance=1)
-    course = output / "classe"
-    shutil.rmtree(course, ignore_errors=True)
+    course, interrupted = output / "classe", not (output / "notes.csv").exists()
+    (output / "notes.csv").unlink(missing_ok=True)  # il n'est là que si tout a été noté
+    for path in course.glob("*"):
+        if path.name != "travail" or not interrupted:
+            shutil.rmtree(path) if path.is_dir() else path.unlink()
     shutil.copytree(SOURCE, course / "source")
     built = build(RELEASE, COPIES, course / "submitted", harmless=reason is not None)
     isolation = "bwrap" if reason is None else "processus"
-    limits = sandbox.Limits(cell_seconds=5, notebook_seconds=30)
+    limits = Limits(cell_seconds=5, notebook_seconds=30)
     group = Class(course, course / "submitted", course / "travail", isolation, limits)
     marks = _grade_class(group, found_copies(group.copies), processes, controls=True)
     expected = read_marks(COPIES / MARKS_FILE)
@@ -161,15 +202,15 @@ def grade_command(
     copies: Annotated[Path | None, typer.Option("--copies", help="Dossier des copies (par défaut, submitted/ du cours).")] = None,
     assignment: Annotated[str | None, typer.Option("--devoir", help="Ne noter que ce devoir.")] = None,
     student: Annotated[str | None, typer.Option("--etudiant", help="Ne noter que cet étudiant.")] = None,
-    processes: Annotated[int, typer.Option("--processus", min=1, help="Copies exécutées à la fois.")] = CORES,
+    processes: Processes = None,
     isolation: Isolation = "auto",
     output: Annotated[Path, typer.Option("--sortie", help="Dossier du rapport.")] = Path("rapport"),
     course: Annotated[Path, typer.Option("--cours", help="Dossier du cours nbgrader.")] = Path("."),
     no_controls: Annotated[
         bool, typer.Option("--sans-temoins", help="Ne pas noter d'abord le corrigé et la copie vide.")
     ] = False,
-    cell_seconds: Annotated[float, typer.Option("--temps-cellule", min=0.1, help="Temps d'une cellule, en secondes.")] = 30,
-    notebook_seconds: Annotated[float, typer.Option("--temps-copie", min=1, help="Temps d'une copie, en secondes.")] = 180,
+    cell_seconds: Annotated[float, typer.Option("--temps-cellule", min=0.1, help="Temps de calcul d'une cellule, en secondes.")] = 30,
+    notebook_seconds: Annotated[float, typer.Option("--temps-copie", min=1, help="Temps de calcul d'une copie, en secondes.")] = 180,
     scheduler: Annotated[
         str | None, typer.Option("--grappe", help="Ordonnanceur Dask (« tcp://machine:8786 ») à qui confier les copies.")
     ] = None,
@@ -178,30 +219,37 @@ def grade_command(
     from autograder import forks, sandbox
 
     forks.preload("autograder.grading")  # se charge là-bas pendant que la suite se charge ici
-    from autograder import report
-    from autograder.grading import Class, found_copies, read_marks
+    from autograder.grading import Class, found_copies
+    from autograder.limits import Limits
 
-    course, output = course.resolve(), output.resolve()
-    limits = sandbox.Limits(cell_seconds=cell_seconds, notebook_seconds=notebook_seconds)
+    course, output, processes = course.resolve(), output.resolve(), processes or cores()
+    limits = Limits(cell_seconds=cell_seconds, notebook_seconds=notebook_seconds)
     isolation = sandbox.choose(isolation, here=scheduler is None)
     group = Class(course, (copies or course / "submitted").resolve(), output / "travail", isolation, limits)
     chosen = found_copies(group.copies, assignment, student)
-    if scheduler is None:
-        marks = _grade_class(group, chosen, processes, controls=not no_controls)
-    else:
-        from autograder.cluster import cluster
-
-        with cluster(scheduler, group.work, isolation) as refused:
-            for line in refused:
-                console.print(f"· {line}", style="yellow", soft_wrap=True, markup=False)
+    with locked(course, output), journal(output):
+        if scheduler is None:
             marks = _grade_class(group, chosen, processes, controls=not no_controls)
+        else:
+            from autograder.cluster import cluster
+
+            with cluster(scheduler, group.work, isolation) as refused:
+                for line in refused:
+                    console.print(f"· {line}", style="yellow", soft_wrap=True, markup=False)
+                marks = _grade_class(group, chosen, processes, controls=not no_controls)
+        _write_report(output, group, marks, chosen if assignment or student else None)
     failures = [f"{mark.etudiant}, {mark.devoir} : {mark.motif}" for mark in marks if mark.statut == "erreur"]
-    message = _summary(marks, output)
-    if (assignment or student) and (output / "notes.csv").exists():
-        # Noter un retardataire ne doit pas effacer les notes des autres.
+    _finish(_summary(marks, output), failures)
+
+
+def _write_report(output: Path, group, marks: list, chosen: list | None) -> None:
+    """Écrit le rapport ; noter `chosen`, une partie de la classe, ne doit pas effacer les notes des autres."""
+    from autograder import report
+    from autograder.grading import read_marks
+
+    if chosen is not None and (output / "notes.csv").exists():
         marks = [mark for mark in read_marks(output / "notes.csv") if (mark.etudiant, mark.devoir) not in chosen] + marks
     report.write_class(output, group, marks, [], [], demonstration=False)
-    _finish(message, failures)
 
 
 def _grade_class(group, copies: list, processes: int, controls: bool) -> list:
@@ -272,7 +320,7 @@ def feedback_command(
     assignment: Annotated[str | None, typer.Option("--devoir", help="Ce devoir seulement.")] = None,
     student: Annotated[str | None, typer.Option("--etudiant", help="Cet étudiant seulement.")] = None,
     copies: Annotated[Path | None, typer.Option("--copies", help="Dossier des copies (par défaut, submitted/ du cours).")] = None,
-    processes: Annotated[int, typer.Option("--processus", min=1, help="Copies relancées à la fois.")] = CORES,
+    processes: Processes = None,
     isolation: Isolation = "auto",
     output: Annotated[Path, typer.Option("--sortie", help="Dossier du rapport de « cours noter ».")] = Path("rapport"),
     course: Annotated[Path, typer.Option("--cours", help="Dossier du cours nbgrader.")] = Path("."),
@@ -281,14 +329,15 @@ def feedback_command(
     from autograder import sandbox
     from autograder.feedback import write_feedback
     from autograder.grading import Class
+    from autograder.limits import Limits
 
     course, output = course.resolve(), output.resolve()
     copies = (copies or course / "submitted").resolve()
-    group = Class(course, copies, output / "travail", sandbox.choose(isolation), sandbox.Limits())
+    group = Class(course, copies, output / "travail", sandbox.choose(isolation), Limits())
     failures, written = [], 0
-    with progress() as bar:
+    with locked(course, output), progress() as bar:
         task = bar.add_task("Retours", total=None)
-        for total, pages in write_feedback(group, output, assignment, student, processes):
+        for total, pages in write_feedback(group, output, assignment, student, processes or cores()):
             failures += [f"{page.student}, {page.assignment} : copie sans note." for page in pages if page.graded.note is None]
             written += len(pages)
             bar.update(task, total=total, advance=1, description=f"{pages[0].assignment} {pages[0].student}")
@@ -343,7 +392,7 @@ def check() -> None:
 
 @app.command("verifier-env")
 def check_environment() -> None:
-    """Une ligne par exigence (Python, paquets, bubblewrap, port 8185, juge), avec sa réparation."""
+    """Une ligne par exigence (Python, paquets, bubblewrap, protection des copies, port 8185, juge), avec sa réparation."""
     from autograder.environment import requirements
 
     lines = requirements()

@@ -15,7 +15,7 @@ from pathlib import Path
 from nbformat import NotebookNode
 from nbgrader.utils import parse_utc
 
-from autograder.sandbox import MIB
+from autograder.settings import MIB
 
 MAX_FILE_BYTES = 64 * MIB  # un notebook tel qu'il est rendu, sorties comprises
 MAX_VALUES = 2_000_000  # listes et objets JSON d'un notebook : au-delà, le lire demanderait des gigaoctets

@@ -5,7 +5,7 @@ import sys
 from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
 
-from autograder import judge_server
+from autograder import groups, judge_server
 from autograder.settings import ROOT
 
 
@@ -25,8 +25,8 @@ class Requirement:
 
 
 def requirements() -> list[Requirement]:
-    """Python, chaque paquet à sa version exacte, bubblewrap, le port du juge et le juge."""
-    return [_python(), *_packages(), _bubblewrap(), *_judge()]
+    """Python, chaque paquet à sa version exacte, bubblewrap, la protection des copies, le port du juge et le juge."""
+    return [_python(), *_packages(), _bubblewrap(), _protection(), *_judge()]
 
 
 def _python() -> Requirement:
@@ -50,6 +50,12 @@ def _bubblewrap() -> Requirement:
     path = shutil.which("bwrap")
     repair = "« apt-get install bubblewrap » (isolement des copies notées)"
     return Requirement("bubblewrap", path or "absent", path is not None, repair, essential=False)
+
+
+def _protection() -> Requirement:
+    cores = groups.usable_cores()
+    found = f"{groups.protection()} ; {cores} cœur{'s' if cores > 1 else ''} utilisable{'s' if cores > 1 else ''}"
+    return Requirement("protection des copies", found, True)
 
 
 def _judge() -> list[Requirement]:

@@ -27,69 +27,15 @@ from traitlets import Unicode
 from autograder.cells import repair
 from autograder.copyfiles import CELL_ID
 from autograder.grading import Class, Mark, read_marks, wait_for_gradebook
-from autograder.preprocessor import (
-    GradingFailure,
-    LimitedPreprocessor,
-    correct,
-    digest,
-    keep_result,
-    kept_result,
-    read_source,
-    result_path,
-    safe_outputs,
-)
+from autograder.preprocessor import LimitedPreprocessor, read_source, rerun, result_path, safe_outputs
 from autograder.publish import course_config
 from autograder.repair import load_copy, student_version
-from autograder.sandbox import Limits, available, choose
+from autograder.sandbox import available, choose
 from autograder.settings import UsageError, replacing
 from autograder.tester import grade_id, kind
 from autograder.verdicts import Checked, checked, clean
 
 # --- L'exécution sans tests cachés ------------------------------------------------------------------------------------
-
-
-def without_hidden_tests(source: NotebookNode, published: NotebookNode) -> NotebookNode:
-    """Le devoir, où chaque cellule de test est celle que l'étudiant a reçue."""
-    visible = {grade_id(cell): cell.source for cell in published.cells if kind(cell) == "test"}
-    result = copying.deepcopy(source)
-    for cell in result.cells:
-        if kind(cell) == "test":
-            cell.source = visible.get(grade_id(cell), "")
-    return result
-
-
-def rerun(
-    source: NotebookNode,
-    published: NotebookNode,
-    copy: NotebookNode,
-    files: Path,
-    isolation: str,
-    limits: Limits,
-    kept: Path | None = None,
-) -> dict | None:
-    """Exécute une copie avec les seuls tests publiés ; None si elle ne se laisse pas exécuter.
-
-    Args:
-        source: notebook du devoir.
-        published: sa version étudiante.
-        copy: notebook de l'étudiant.
-        files: dossier de la copie, pour ses fichiers de données.
-        isolation: « bwrap » ou « processus ».
-        limits: limites de la copie.
-        kept: fichier où le résultat est gardé, et relu si rien n'a changé.
-    """
-    visible = without_hidden_tests(source, published)
-    mark = digest(visible, copy, files)
-    result = None if kept is None else kept_result(kept, mark)
-    if result is not None:
-        return result
-    try:
-        result = correct(visible, copy, files, isolation, limits)
-    except (GradingFailure, OSError, ValueError):
-        return None  # la page dit que les messages manquent ; les autres copies ont les leurs
-    if kept is not None:
-        keep_result(result, kept, mark)
-    return result
 
 
 def verdict_of(result: dict | None, name: str) -> dict | None:
@@ -282,7 +228,7 @@ def pages(group: Class, student: str, assignment: str, course: Assignment, grade
             made.append(Page(student, assignment, name, title, graded, remarks))
             continue
         copy = nbformat.read(path, as_version=4)
-        kept = result_path(group.work / "visibles", student, assignment, name)
+        kept = result_path(group.visible, student, assignment, name)
         result = rerun(source, course.published[name], copy, folder, group.isolation, group.limits, kept)
         if result is not None:
             remarks = [*remarks, *(clean(incident) for incident in result["incidents"])]

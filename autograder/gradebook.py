@@ -61,13 +61,14 @@ def known_cells(gradebook: Gradebook, assignment: str) -> dict[str, dict]:
     }
 
 
-def graded(copy: NotebookNode, known: dict, result: dict, config: Config) -> GradedNotebook:
+def graded(copy: NotebookNode, known: dict, published: NotebookNode, result: dict, config: Config) -> GradedNotebook:
     """Copie réparée et exécutée, telle que nbgrader la laisserait dans autograded/, et ce qui va dans la base.
 
     Args:
         copy: notebook réparé (`repair_folder`) ; il est modifié.
         known: noyau et cellules de ce notebook dans la base (`known_cells`).
-        result: ce que le correcteur a vu (`preprocessor.correct`).
+        published: version étudiante du devoir.
+        result: ce que le correcteur a vu et qui peut se montrer (`preprocessor.showable`).
         config: réglages de nbgrader pour ce cours.
     """
     if known["kernelspec"]:
@@ -78,7 +79,7 @@ def graded(copy: NotebookNode, known: dict, result: dict, config: Config) -> Gra
             cell.metadata.nbgrader["checksum"] = original["checksum"]
             if original["locked"]:
                 cell.source = original["source"]
-    apply(result, copy)
+    apply(result, copy, published)
     LimitOutput(config=config).preprocess(copy, {})
     scores, comments = {}, {}
     for cell in copy.cells:

@@ -8,13 +8,14 @@ notes (gradebook). Un arrêt brutal ne perd que les copies en vol.
 import csv
 import errno
 import json
+import logging
 import shutil
 import sqlite3
 import time
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass, field, fields
-from functools import lru_cache
+from functools import lru_cache, partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -27,27 +28,32 @@ from nbgrader.preprocessors import SaveCells
 from nbgrader.utils import capture_log, temp_attrs
 from sqlalchemy.exc import OperationalError
 
-from autograder import forks
+from autograder import forks, tester
 from autograder.gradebook import GradedNotebook, Recorder, graded, known_cells
+from autograder.limits import Limits
 from autograder.preprocessor import (
-    STARTUP_SECONDS,
     GradingFailure,
     allowed_packages,
     correct,
     digest,
     keep_result,
     kept_result,
+    program_digest,
+    rerun,
     result_path,
+    secret_tests,
+    showable,
 )
 from autograder.preprocessor import score as test_score
 from autograder.publish import course_config, nbgrader_api, succeeded
 from autograder.repair import repair_folder
-from autograder.sandbox import Limits, compile_program, regular_files
+from autograder.sandbox import compile_program, regular_files
 from autograder.settings import UsageError, replacing
-from autograder.tester import grade_id, kind
+from autograder.tester import Starved, grade_id, kind
 
 FULL = (errno.ENOSPC, errno.EDQUOT)
 DISK_FULL = "le disque est plein"
+JOURNAL = logging.getLogger("autograder")
 LOCK_PATIENCE = 90  # secondes d'attente quand un autre programme tient la base de notes
 
 
@@ -65,12 +71,16 @@ class Mark:
 
 @dataclass(frozen=True)
 class Outcome:
-    """Ce qu'un processus a fait d'une copie : réparations, incidents, notebooks à écrire, ou pourquoi elle n'a pas de note."""
+    """Ce qu'un processus a fait d'une copie : réparations, incidents, notebooks à écrire, ou pourquoi elle n'a pas de note.
+
+    `starved`, s'il est donné, dit quelle limite d'horloge l'a arrêtée : ce n'est pas un verdict, elle est à relancer seule.
+    """
 
     student: str
     assignment: str
     reasons: list[str] = field(default_factory=list)
     fatal: str | None = None
+    starved: str | None = None
     notebooks: dict[str, GradedNotebook] = field(default_factory=dict)
 
 
@@ -99,10 +109,18 @@ class Class:
 
     @property
     def results(self) -> Path:
-        """Résultats d'exécution, un fichier par copie ; d'autres limites ou un autre isolement n'en reprennent aucun."""
+        """Résultats d'exécution, un fichier par copie ; d'autres limites, isolement ou correcteur n'en reprennent aucun.
+
+        Ils contiennent les messages des tests cachés : ils sont à l'enseignant seul.
+        """
         limits = self.limits
-        name = f"{self.isolation}-{limits.cell_seconds:g}-{limits.notebook_seconds:g}-{limits.memory_mib}"
+        name = f"{self.isolation}-{limits.cell_seconds:g}-{limits.notebook_seconds:g}-{limits.memory_mib}-{program_digest()}"
         return self.work / "resultats" / name
+
+    @property
+    def visible(self) -> Path:
+        """Résultats des exécutions sans tests cachés : ce que l'on montre à l'étudiant."""
+        return self.work / "visibles" / self.results.name
 
     def sources(self, assignment: str) -> dict[str, NotebookNode]:
         """Notebooks sources d'un devoir, par nom.
@@ -281,6 +299,7 @@ def grade(group: Class, copies: list[tuple[str, str]], processes: int) -> Iterat
     """Note les copies et rend chaque note dès qu'elle est dans la base ; une copie en erreur n'arrête pas les autres.
 
     Les exécutions se font dans `processes` enfants à la fois, chacun attendu par un fil d'ici ; la base n'est écrite que d'ici.
+    Une copie qu'une limite d'horloge arrête est relancée à la fin, seule : la machine, et non elle, était peut-être lente.
 
     Raises:
         UsageError: la base reste prise.
@@ -289,23 +308,33 @@ def grade(group: Class, copies: list[tuple[str, str]], processes: int) -> Iterat
     maxima = {name: Prepared.read(group.prepared(name)).maximum for name in {assignment for _, assignment in copies}}
     with nbgrader_api(group.course, submitted=group.repaired) as api:
         recorder = Recorder(api)
+    run, starved = partial(Parallel, n_jobs=processes, prefer="threads", return_as="generator_unordered"), []
     try:
-        tasks = (delayed(execute)(group, student, assignment) for student, assignment in copies)
-        for outcome in Parallel(n_jobs=processes, prefer="threads", return_as="generator_unordered")(tasks):
-            yield record(group, recorder, outcome, maxima[outcome.assignment])
+        for outcome in run()(delayed(execute)(group, student, assignment) for student, assignment in copies):
+            if outcome.starved is None:
+                yield record(group, recorder, outcome, maxima[outcome.assignment])
+            else:
+                JOURNAL.warning("%s, %s : %s ; à relancer seule", outcome.student, outcome.assignment, outcome.starved)
+                starved.append((outcome.student, outcome.assignment))
+        for copy in starved:
+            for outcome in run()([delayed(execute)(group, *copy, alone=True)]):
+                mark = record(group, recorder, outcome, maxima[outcome.assignment])
+                JOURNAL.warning("%s, %s : relancée seule, %s", *copy, f"{_shown(mark)} {mark.motif}".strip())
+                yield mark
     finally:
         recorder.close()
 
 
-def execute(group: Class, student: str, assignment: str) -> Outcome:
-    """Répare et exécute une copie dans un processus neuf, et attend ce qu'il en a fait."""
+def execute(group: Class, student: str, assignment: str, alone: bool = False) -> Outcome:
+    """Répare et exécute une copie dans un processus neuf, et attend ce qu'il en a fait ; voir `preprocessor.correct` pour `alone`."""
     path = group.prepared(assignment)
     packages, seconds = _needs(path, path.stat().st_mtime_ns, group.limits)
-    job = {"group": group.to_json(), "student": student, "assignment": assignment, "packages": packages}
+    job = {"group": group.to_json(), "student": student, "assignment": assignment, "packages": packages, "alone": alone}
     try:
         answer = forks.call("autograder.grading:execute_here", job, seconds)
     except forks.Late:
-        return Outcome(student, assignment, fatal="la copie a dépassé tout le temps prévu pour elle")
+        reason = f"la copie a pris plus de {seconds:g} s d'horloge"
+        return Outcome(student, assignment, fatal=reason) if alone else Outcome(student, assignment, starved=reason)
     except forks.Stopped as error:
         return Outcome(student, assignment, fatal=f"le correcteur s'est arrêté : {error}")
     notebooks = {name: GradedNotebook(**values) for name, values in answer.pop("notebooks").items()}
@@ -317,20 +346,24 @@ def _needs(path: Path, modified: int, limits: Limits) -> tuple[dict[str, list[st
     """Paquets à montrer à chaque notebook d'un devoir, et temps à laisser à une copie, en secondes ; relus si `path` change."""
     sources = Prepared.read(path).sources
     packages = {name: allowed_packages(source) for name, source in sources.items()}
-    return packages, len(sources) * (limits.notebook_seconds + STARTUP_SECONDS) + STARTUP_SECONDS
+    # Trois exécutions au plus : avec tests cachés, puis sans, deux fois si la première attend.
+    return packages, 3 * len(sources) * limits.patience + 60
 
 
 def warm_up() -> None:
     """Prépare un processus à se dédoubler : nbformat compile son schéma au premier notebook qu'il lit."""
     nbformat.validate(nbformat.v4.new_notebook())
     compile_program()
+    tester.warm_up()
 
 
 def execute_here(job: dict) -> dict:
     """Répare et exécute une copie, dans le processus de `execute` ; rend un `Outcome` en valeurs simples."""
     group, student, assignment = Class.from_json(job["group"]), job["student"], job["assignment"]
     try:
-        outcome = _execute(group, student, assignment, job["packages"])
+        outcome = _execute(group, student, assignment, job["packages"], job["alone"])
+    except Starved as reason:
+        outcome = Outcome(student, assignment, starved=str(reason))
     except OSError as error:
         if error.errno not in FULL:
             raise
@@ -338,7 +371,7 @@ def execute_here(job: dict) -> dict:
     return asdict(outcome)
 
 
-def _execute(group: Class, student: str, assignment: str, packages: dict[str, list[str]]) -> Outcome:
+def _execute(group: Class, student: str, assignment: str, packages: dict[str, list[str]], alone: bool) -> Outcome:
     """Répare et exécute une copie ; garde le résultat sur le disque, et ne refait pas ce qui y est déjà."""
     prepared = Prepared.read(group.prepared(assignment))
     submitted, clean = group.copies / student / assignment, group.repaired / student / assignment
@@ -367,16 +400,22 @@ def _execute(group: Class, student: str, assignment: str, packages: dict[str, li
         kept = result_path(group.results, student, assignment, name)
         mark = digest(source, copy, clean)
         result = kept_result(kept, mark)
+        published = prepared.release[name]
         if result is None:
+            secret = secret_tests(source, published)
             try:
-                result = correct(source, copy, clean, group.isolation, group.limits, packages[name])
+                result = correct(source, copy, clean, group.isolation, group.limits, packages[name], secret, alone)
+            except Starved:
+                raise
             except GradingFailure as error:
                 return Outcome(student, assignment, reasons, str(error))
             except Exception as error:  # noqa: BLE001
                 return Outcome(student, assignment, reasons, f"le correcteur a échoué ({type(error).__name__} : {error})")
             keep_result(result, kept, mark)
         reasons += result["incidents"]
-        notebooks[name] = graded(copy, prepared.known[name], result, config)
+        kept = result_path(group.visible, student, assignment, name)
+        run = partial(rerun, source, published, copy, clean, group.isolation, group.limits, kept, packages[name])
+        notebooks[name] = graded(copy, prepared.known[name], published, showable(result, source, published, run), config)
     return Outcome(student, assignment, reasons, notebooks=notebooks)
 
 

@@ -27,8 +27,7 @@ from functools import cache
 from pathlib import Path
 
 from autograder.export import TABLE, Participant, read_participants, shown, write_participants
-from autograder.sandbox import MIB
-from autograder.settings import UsageError
+from autograder.settings import MIB, UsageError
 
 # Le nom est lu jusqu'au premier numéro : un fichier d'étudiant qui imite ce motif ne change pas de propriétaire.
 ENTRY = re.compile(r"(?P<name>.*?)_(?P<number>[0-9]{1,18})_assignsubmission_(?P<kind>[a-z]+)(?:_(?P<file>.*))?", re.DOTALL)

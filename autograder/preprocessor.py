@@ -6,10 +6,12 @@ sert tout cours nbgrader en Python dont les tests appellent des fonctions et lis
 
 import base64
 import binascii
+import copy as copying
 import hashlib
 import json
+from collections.abc import Callable, Iterable
 from dataclasses import asdict
-from functools import lru_cache
+from functools import lru_cache, partial
 from pathlib import Path
 
 import nbformat
@@ -20,11 +22,13 @@ from nbgrader.preprocessors import NbGraderPreprocessor
 from traitlets import Float, Integer, Unicode
 
 from autograder import forks
-from autograder.sandbox import Limits, choose, package_paths, regular_files
+from autograder.limits import Limits
+from autograder.repair import student_version
+from autograder.sandbox import choose, package_paths, regular_files
 from autograder.settings import replacing
-from autograder.tester import grade_id, kind
+from autograder.tester import Starved, grade_id, kind
+from autograder.verdicts import HIDDEN_PART, RESERVED, is_reserved
 
-STARTUP_SECONDS = 30  # démarrage du correcteur et du bac à sable, sur une machine chargée
 MODULES_KEY = "imports_autorises"
 
 
@@ -39,8 +43,12 @@ def correct(
     isolation: str,
     limits: Limits,
     packages: list[str] | None = None,
+    secret: Iterable[str] = (),
+    alone: bool | None = None,
 ) -> dict:
     """Corrige une copie dans un processus neuf et rend ce qu'il a vu.
+
+    Si une limite d'horloge l'arrête, la copie est relancée une fois : ce n'est un verdict que la seconde.
 
     Args:
         source: notebook du devoir, avec corrigé et tests cachés.
@@ -49,11 +57,21 @@ def correct(
         isolation: « bwrap » ou « processus ».
         limits: limites de la copie.
         packages: paquets à montrer à la copie, si on les connaît déjà (`allowed_packages`).
+        secret: tests que l'étudiant n'a pas reçus en entier (`secret_tests`).
+        alone: True, la copie est seule, et une limite d'horloge est un verdict ; False, elle ne l'est pas, et c'est à l'appelant
+            de la relancer ; None, elle est relancée d'ici.
     Returns:
-        « outputs » et « errors » (par rang de cellule de la copie), « tests » (par identifiant), « incidents ».
+        « outputs » et « errors » (par rang de cellule de la copie), « tests » (par identifiant), « incidents », « tainted » (voir
+        `tester.Session.run`).
     Raises:
+        Starved: une limite d'horloge a arrêté la copie, et `alone` est False.
         GradingFailure: le correcteur a dépassé son temps ou s'est arrêté.
     """
+    if alone is None:
+        try:
+            return correct(source, copy, files, isolation, limits, packages, secret, alone=False)
+        except Starved:
+            alone = True
     job = {
         "source": source,
         "copy": copy,
@@ -62,14 +80,70 @@ def correct(
         "packages": allowed_packages(source) if packages is None else packages,
         "isolation": isolation,
         "limits": asdict(limits),
+        "secret": list(secret),
+        "alone": alone,
     }
     try:
-        result = forks.call("autograder.tester:run", job, limits.notebook_seconds + STARTUP_SECONDS)
+        result = forks.call("autograder.tester:run", job, limits.patience)
     except forks.Late:
-        raise GradingFailure(f"la copie a dépassé son temps total ({limits.notebook_seconds:g} s)") from None
+        result = {"starved": f"la correction a pris plus de {limits.patience:g} s d'horloge"}
     except forks.Stopped as error:
         raise GradingFailure(f"le correcteur s'est arrêté : {str(error)[:300]}") from None
+    if "starved" in result:
+        raise (GradingFailure if alone else Starved)(result["starved"])
     return printable(result)
+
+
+def secret_tests(source: NotebookNode, published: NotebookNode) -> set[str]:
+    """Tests d'un devoir que l'étudiant n'a pas reçus, ou pas en entier, par identifiant."""
+    received = {grade_id(cell): cell.source for cell in published.cells if kind(cell) == "test"}
+    return {grade_id(cell) for cell in source.cells if kind(cell) == "test" and received.get(grade_id(cell)) != cell.source}
+
+
+def without_hidden_tests(source: NotebookNode, published: NotebookNode) -> NotebookNode:
+    """Le devoir, où chaque cellule de test est celle que l'étudiant a reçue."""
+    visible = {grade_id(cell): cell.source for cell in published.cells if kind(cell) == "test"}
+    result = copying.deepcopy(source)
+    for cell in result.cells:
+        if kind(cell) == "test":
+            cell.source = visible.get(grade_id(cell), "")
+    return result
+
+
+def showable(result: dict, source: NotebookNode, published: NotebookNode, rerun: Callable[[], dict | None]) -> dict:
+    """Le même résultat, dont rien ne vient d'un processus qui a vu un test caché.
+
+    Ce qu'une copie affiche après un test caché peut en contenir les arguments, et ce que dit un test caché, les valeurs attendues.
+    Verdicts et points restent ; sorties et messages sont repris d'une exécution sans tests cachés, faite seulement s'il y en a.
+
+    Args:
+        result: ce que `correct` a rendu.
+        source, published: le devoir, avec et sans tests cachés.
+        rerun: exécute la copie avec les seuls tests publiés ; None si elle ne se laisse pas exécuter.
+    """
+    tainted = set(result["tainted"])
+    told = any(result["outputs"].get(place) or result["errors"].get(place) for place in tainted)
+    told = told or any(not verdict["passed"] or verdict["printed"] for name, verdict in result["tests"].items() if name in tainted)
+    visible = (rerun() if told else None) or {"outputs": {}, "errors": {}, "tests": {}}
+    shown = {
+        field: {place: value for place, value in result[field].items() if place not in tainted}
+        | {place: visible[field][place] for place in tainted & visible[field].keys()}
+        for field in ("outputs", "errors")
+    }
+    received = {grade_id(cell): cell for cell in published.cells}
+    tests = {}
+    for name, verdict in result["tests"].items():
+        if name in tainted:
+            seen = visible["tests"].get(name, {})
+            error = None if verdict["passed"] else seen.get("error") or _reserved_failure(received.get(name))
+            verdict = verdict | {"printed": seen.get("printed", ""), "error": error}
+        tests[name] = verdict
+    return result | shown | {"tests": tests}
+
+
+def _reserved_failure(published: NotebookNode | None) -> dict:
+    """Erreur d'un test dont seule la partie cachée échoue."""
+    return {"name": "AssertionError", "message": RESERVED if is_reserved(published) else HIDDEN_PART, "traceback": []}
 
 
 def allowed_packages(source: NotebookNode) -> list[str]:
@@ -113,6 +187,14 @@ def digest(source: NotebookNode, copy: NotebookNode, files: Path) -> str:
     return content.hexdigest()
 
 
+@lru_cache
+def program_digest() -> str:
+    """Empreinte des modules qui décident d'un verdict : un résultat gardé par un autre correcteur n'est pas repris."""
+    names = ("channel", "limits", "proxy", "sandbox", "tester", "worker")
+    content = b"".join(Path(__file__).with_name(f"{name}.py").read_bytes() for name in names)
+    return hashlib.sha256(content).hexdigest()[:12]
+
+
 def result_path(folder: Path, student: str, assignment: str, notebook: str) -> Path:
     """Fichier où un résultat d'exécution est gardé."""
     return folder / student / assignment / f"{notebook}.json"
@@ -133,12 +215,48 @@ def keep_result(result: dict, path: Path, mark: str) -> None:
         partial.write_text(json.dumps(result | {"digest": mark}), encoding="utf-8")
 
 
+def rerun(
+    source: NotebookNode,
+    published: NotebookNode,
+    copy: NotebookNode,
+    files: Path,
+    isolation: str,
+    limits: Limits,
+    kept: Path | None = None,
+    packages: list[str] | None = None,
+) -> dict | None:
+    """Exécute une copie avec les seuls tests publiés ; None si elle ne se laisse pas exécuter.
+
+    Args:
+        source: notebook du devoir.
+        published: sa version étudiante.
+        copy: notebook de l'étudiant.
+        files: dossier de la copie, pour ses fichiers de données.
+        isolation: « bwrap » ou « processus ».
+        limits: limites de la copie.
+        kept: fichier où le résultat est gardé, et relu si rien n'a changé.
+        packages: voir `correct`.
+    """
+    visible = without_hidden_tests(source, published)
+    mark = digest(visible, copy, files)
+    result = None if kept is None else kept_result(kept, mark)
+    if result is not None:
+        return result
+    try:
+        result = correct(visible, copy, files, isolation, limits, packages)
+    except (GradingFailure, OSError, ValueError):
+        return None  # la page dit que les messages manquent ; les autres copies ont les leurs
+    if kept is not None:
+        keep_result(result, kept, mark)
+    return result
+
+
 class LimitedPreprocessor(NbGraderPreprocessor):
     """Préprocesseur qui exécute une copie : ses limites se règlent dans nbgrader_config.py."""
 
-    cell_seconds = Float(30, help="temps d'une cellule ou d'un test, en secondes").tag(config=True)
-    notebook_seconds = Float(180, help="temps d'une copie, en secondes").tag(config=True)
-    memory_mib = Integer(2048, help="mémoire adressable de chaque processus, en Mio").tag(config=True)
+    cell_seconds = Float(30, help="temps de calcul d'une cellule ou d'un test, en secondes").tag(config=True)
+    notebook_seconds = Float(180, help="temps de calcul d'une copie, en secondes").tag(config=True)
+    memory_mib = Integer(2048, help="mémoire de la copie, en Mio").tag(config=True)
 
     @property
     def limits(self) -> Limits:
@@ -154,9 +272,11 @@ class IsolatedExecute(LimitedPreprocessor):
     def preprocess(self, nb: NotebookNode, resources: ResourcesDict) -> tuple[NotebookNode, ResourcesDict]:
         """Corrige la copie ; « incidents » de `resources` dit ce qui a mal tourné sans empêcher la note."""
         source = read_source(self.config, resources["nbgrader"])
-        files = Path(resources["metadata"]["path"])
-        result = correct(source, nb, files, choose(self.isolation), self.limits)
-        apply(result, nb)
+        published = student_version(source, self.config)
+        run = partial(correct, copy=nb, files=Path(resources["metadata"]["path"]), isolation=choose(self.isolation), limits=self.limits)
+        result = run(source, secret=secret_tests(source, published))
+        shown = showable(result, source, published, lambda: run(without_hidden_tests(source, published)))
+        apply(shown, nb, published)
         resources["nbgrader"]["incidents"] = result["incidents"]
         for incident in result["incidents"]:
             self.log.warning("%s", incident)
@@ -177,13 +297,21 @@ def read_source(config, resources: dict) -> NotebookNode:
     return nbformat.read(path, as_version=4)
 
 
-def apply(result: dict, nb: NotebookNode) -> None:
-    """Écrit dans la copie ce que le correcteur a vu : sorties de l'étudiant, verdicts des tests."""
+def apply(result: dict, nb: NotebookNode, published: NotebookNode) -> None:
+    """Écrit dans la copie ce que le correcteur a vu : sorties de l'étudiant, verdicts des tests.
+
+    Args:
+        result: ce qui peut se montrer (`showable`).
+        nb: la copie, où nbgrader a remis les cellules du devoir, tests cachés compris ; chaque test redevient celui de `published`.
+        published: version étudiante du devoir.
+    """
+    received = {grade_id(cell): cell.source for cell in published.cells if kind(cell) == "test"}
     for place, cell in enumerate(nb.cells):
         if cell.cell_type != "code":
             continue
         role = kind(cell)
         if role == "test":
+            cell.source = received.get(grade_id(cell), "")
             cell.outputs = verdict_outputs(result["tests"].get(grade_id(cell)))
         else:
             cell.outputs = safe_outputs(result["outputs"].get(str(place)), result["errors"].get(str(place)))

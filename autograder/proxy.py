@@ -6,10 +6,11 @@ sinon les arguments qu'il passe.
 """
 
 import builtins
-import math
 import time
+from collections.abc import Iterable
 
 from autograder import channel
+from autograder.limits import STARTUP_WAIT, WAIT_GRACE, Meter
 
 
 class Lost(BaseException):
@@ -24,69 +25,93 @@ class Student:
 
     Args:
         connection: socket relié au bac à sable.
-        cell_seconds: temps d'une cellule ou d'un test, en secondes.
-        notebook_seconds: temps de toute la copie, en secondes.
+        meter: compte ce que la copie consomme.
 
-    `deadline` est l'échéance de ce qui est en cours ; `lost` garde la raison de la dernière défaillance, que le test l'ait vue ou
-    non ; `failed` dit que c'était une mort ou un temps dépassé, et non une valeur refusée ; `dead`, que le processus ne répondra
-    plus.
+    `lost` garde la raison de la dernière défaillance, que le test l'ait vue ou non ; `failed` dit que c'était une mort ou un temps
+    dépassé, et non une valeur refusée ; `dead`, que le processus ne répondra plus ; `starved`, qu'une limite d'horloge l'a arrêté,
+    et laquelle.
     """
 
-    GRACE = 3.0  # secondes laissées au processus pour s'interrompre de lui-même avant d'être déclaré muet
-    STARTUP = 25.0  # secondes laissées à l'interpréteur pour s'ouvrir, sur une machine chargée
-
-    def __init__(self, connection, cell_seconds: float, notebook_seconds: float):
+    def __init__(self, connection, meter: Meter):
         self.channel = channel.Channel(connection, self._serve)
-        self.cell_seconds, self.notebook_seconds = cell_seconds, notebook_seconds
+        self.meter = meter
         self.callbacks: list = []
-        self.dead = False
-        self.end = math.inf
-        self.start_clock()
+        self.dead = self.has_ipython = self.failed = False
+        self.lost: str | None = None
+        self.starved: str | None = None
 
-    def start(self, limits: dict[str, int], modules: list[str] | None) -> None:
+    def start(self, rlimits: dict[str, int], modules: list[str] | None, given: Iterable[str] = ()) -> None:
         """Ouvre l'interpréteur de la copie, qui n'a encore rien exécuté ; le temps de la copie part de là.
 
+        Args:
+            rlimits: limites de chaque processus.
+            modules: modules permis ; None pour tous.
+            given: modules que les cellules données du devoir importent, chargés d'avance.
         Raises:
             Lost: le bac à sable n'a pas démarré.
         """
-        self.deadline = time.monotonic() + self.STARTUP
-        self.request("start", limits=limits, modules=modules)
-        self.end = time.monotonic() + self.notebook_seconds
+        with self.meter.uncharged():
+            self.request("start", wait=STARTUP_WAIT, limits=rlimits, modules=modules, given=list(given))
+        self.meter.open_notebook()
 
     def start_clock(self) -> None:
         """Ouvre le temps d'une nouvelle cellule."""
-        self.deadline = min(time.monotonic() + self.cell_seconds, self.end)
-        self.lost: str | None = None
-        self.failed = False
+        self.meter.open_cell()
+        self.lost, self.failed = None, False
 
-    def request(self, op: str, **fields) -> dict:
+    def run(self, source: str) -> dict:
+        """Exécute une cellule de la copie ; si elle demande IPython, il s'ouvre, une fois, hors du temps de la copie.
+
+        Raises:
+            Lost: voir `request`.
+        """
+        answer = self.request("run", source=source)
+        if answer.get("status") == "ipython" and not self.has_ipython:
+            self.has_ipython = True
+            with self.meter.uncharged():
+                self.request("open", wait=STARTUP_WAIT)
+            answer = self.request("resume")
+        return answer
+
+    def request(self, op: str, wait: float | None = None, **fields) -> dict:
         """Pose une demande et rend la réponse ; toute défaillance lève Lost.
 
+        Args:
+            op: nom de la demande.
+            wait: secondes d'horloge à attendre ; par défaut, ce qui reste à la cellule et à la copie.
+            fields: ce que la demande porte.
         Raises:
             Lost: le processus est mort ou muet, ou ce qu'il a envoyé n'est pas un message.
         """
         if self.dead:
             raise self._fail("le processus de la copie est arrêté")
-        if time.monotonic() >= self.end:
+        if wait is None and (reason := self.meter.spent()):
             self.dead = True
-            raise self._fail(f"la copie a dépassé son temps total ({self.notebook_seconds:g} s)")
-        seconds = max(0.05, self.deadline - time.monotonic())
+            raise self._late(reason)
+        seconds, left = self.meter.left()
+        times = {"seconds": max(0.05, seconds), "wait": max(0.05, left if wait is None else wait)}
         try:
-            answer = self.channel.ask({"op": op, "seconds": seconds, **fields}, self.deadline + self.GRACE)
+            answer = self.channel.ask({"op": op, **times, **fields}, time.monotonic() + times["wait"] + WAIT_GRACE)
         except channel.Closed:
             self.dead = True
-            raise self._fail("le processus de la copie s'est arrêté pendant ce code") from None
+            raise self._fail(self.meter.death()) from None
         except channel.Late:
             self.dead = True
-            raise self._fail(f"temps dépassé ({self.cell_seconds:g} s), et le code ne s'interrompt pas") from None
+            raise self._late(f"{self.meter.late()}, et le code ne s'interrompt pas") from None
         except channel.Refused as error:
             self.dead = True
             raise self._fail(str(error)) from None
         if answer.get("status") == "timeout":
-            raise self._fail(f"temps dépassé ({self.cell_seconds:g} s)")
+            raise self._late(self.meter.late())
         if answer.get("status") == "refused":
             raise self._fail(str(answer.get("reason", ""))[:300], failed=False)
         return answer
+
+    def _late(self, reason: str) -> Lost:
+        """Un temps est dépassé : si c'est celui de l'horloge, la copie n'y est peut-être pour rien."""
+        if self.meter.waited():
+            self.starved = reason
+        return self._fail(reason)
 
     def encode(self, value):
         """Arbre d'une valeur du test ; une fonction du test reste ici et sera rappelée."""

@@ -11,6 +11,7 @@ from nbformat import NotebookNode
 
 from autograder.grading import Class, Mark, write_marks
 from autograder.lessons import code_cells
+from autograder.settings import replacing
 from autograder.tester import grade_id, kind
 
 # Les longues lignes reviennent à la ligne : rien n'est coupé à l'écran ni sur le papier.
@@ -79,7 +80,8 @@ def write_class(
         errors=[mark for mark in marks if mark.statut == "erreur"],
         assignments=[_assignment(group, name, marks) for name in sorted({mark.devoir for mark in marks})],
     )
-    (output / "index.html").write_text(page, encoding="utf-8")
+    with replacing(output / "index.html") as partial:
+        partial.write_text(page, encoding="utf-8")
 
 
 def _assignment(group: Class, name: str, marks: list[Mark]) -> AssignmentReport:

@@ -1,62 +1,36 @@
 """Le bac à sable : un processus neuf par copie, sous bubblewrap, sans réseau, sans secret et sans rien du cours.
 
-Trois couches : ce qui est monté (Python, les paquets permis, les fichiers de la copie), les limites du noyau (mémoire, processus,
-processeur, taille des fichiers) et un compte d'utilisateur différent au-dehors aussi. Celui qui démarre un bac le tue toujours.
+Quatre couches : ce qui est monté (Python, les paquets permis, les fichiers de la copie), les limites (`limits`, `groups`), les
+appels du noyau qui y échapperaient, refusés, et un compte d'utilisateur différent au-dehors aussi. Celui qui démarre un bac le tue
+toujours.
 """
 
+import errno
 import os
+import platform
 import py_compile
 import re
 import shutil
 import signal
 import socket
 import stat
+import struct
 import subprocess
 import sys
 from contextlib import suppress
-from dataclasses import dataclass
 from functools import lru_cache
 from importlib.metadata import Distribution, PackageNotFoundError, distribution, packages_distributions
 from importlib.util import cache_from_source
 from pathlib import Path
 from tempfile import TemporaryDirectory, TemporaryFile
+from typing import IO
 
-from autograder.settings import UsageError
+from autograder.groups import open_group
+from autograder.limits import WRITABLE, Limits, Meter
+from autograder.settings import MIB, UsageError
 
 HERE = Path(__file__).resolve().parent
 FIRST_UID = 1_000_000  # au-dessus de tout compte ordinaire ; on y ajoute le numéro du correcteur, unique parmi les vivants
-MIB = 2**20
-
-
-@dataclass(frozen=True)
-class Limits:
-    """Limites d'une copie.
-
-    Attributes:
-        cell_seconds: temps d'une cellule ou d'un test, en secondes (horloge).
-        notebook_seconds: temps de toute la copie, en secondes (horloge).
-        memory_mib: mémoire adressable de chaque processus, en Mio.
-        processes: processus et fils d'exécution.
-        file_mib: taille d'un fichier, et du dossier de travail, en Mio.
-    """
-
-    cell_seconds: float = 30
-    notebook_seconds: float = 180
-    memory_mib: int = 2048
-    processes: int = 48
-    file_mib: int = 32
-
-    def rlimits(self) -> dict[str, int]:
-        """Limites posées dans le bac à sable avant que le code de l'étudiant ne tourne."""
-        return {
-            "RLIMIT_AS": self.memory_mib * MIB,
-            "RLIMIT_NPROC": self.processes,
-            "RLIMIT_CPU": int(self.notebook_seconds) + 1,
-            "RLIMIT_FSIZE": self.file_mib * MIB,
-            "RLIMIT_NOFILE": 256,
-            "RLIMIT_CORE": 0,
-        }
-
 
 def available() -> str | None:
     """None si l'isolement par bubblewrap marche ici, sinon la raison, en une phrase."""
@@ -110,46 +84,72 @@ class Sandbox:
         # Sous bubblewrap, rien n'est écrit dehors : un correcteur tué net n'y laisse donc rien.
         self._folder = TemporaryDirectory(prefix="copie-") if isolation == "processus" else None
         self.connection, theirs = socket.socketpair()
+        self._errors, seccomp = TemporaryFile(), TemporaryFile()
         if isolation == "bwrap":
-            command = self._isolated_command(files, packages, limits, theirs.fileno())
+            command = self._isolated_command(files, packages, limits, theirs.fileno(), seccomp)
         else:
             command = self._plain_command(Path(self._folder.name), files, packages, theirs.fileno())
-        self._errors = TemporaryFile()
-        self.process = subprocess.Popen(
-            command,
-            cwd="/",
-            env=ENVIRONMENT,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.DEVNULL,
-            stderr=self._errors,  # bubblewrap et Python seulement : le processus de la copie s'en détache avant de l'exécuter
-            pass_fds=[theirs.fileno()],
-            start_new_session=True,
-        )
-        theirs.close()
+        self._group = open_group(limits.memory_mib, limits.processes)
+        with theirs, seccomp:
+            self.process = subprocess.Popen(
+                [*self._group.command, *command],
+                cwd="/",
+                env=ENVIRONMENT | self._group.environment,
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                stderr=self._errors,  # bubblewrap et Python seulement : le processus de la copie s'en détache avant de l'exécuter
+                pass_fds=[theirs.fileno(), seccomp.fileno()],
+                start_new_session=True,
+            )
+        self._group.attach(self.process.pid)
+        self.meter = Meter(limits, self._group, self._written)
 
     def kill(self) -> None:
         """Tue le processus de l'étudiant et tous ses fils (leur espace de processus meurt avec lui)."""
+        self.meter.close()
+        self._group.kill()
         if self.process.poll() is None:
             try:
                 os.killpg(self.process.pid, signal.SIGKILL)
             except ProcessLookupError:
                 pass
         self.process.wait()
+        self._group.close()
         self.connection.close()
         if self._folder is not None:
             self._folder.cleanup()
+
+    def _written(self) -> tuple[int, int]:
+        """Fichiers que la copie a écrits, et leur taille en octets."""
+        files = size = 0
+        if self._folder is not None:
+            for path in Path(self._folder.name).rglob("*"):
+                with suppress(OSError):
+                    files, size = files + 1, size + path.lstat().st_size
+            return files, size
+        processes = self._group.processes()
+        for folder in WRITABLE if processes else ():
+            with suppress(OSError):  # le dernier est le plus loin de bubblewrap : la racine de la copie est la sienne
+                state = os.statvfs(f"/proc/{processes[-1].pid}/root{folder}")
+                files += state.f_files - state.f_ffree
+                size += (state.f_blocks - state.f_bfree) * state.f_frsize
+        return files, size
 
     def last_words(self) -> str:
         """Dernière ligne écrite par bubblewrap, setpriv ou Python avant que la copie ne s'exécute ; vide s'il n'y en a pas."""
         self._errors.seek(0)
         return (self._errors.read(MIB).decode("utf-8", "replace").strip().splitlines() or [""])[-1][:300]
 
-    def _isolated_command(self, files: Path | None, packages: list[Path], limits: Limits, descriptor: int) -> list[str]:
+    def _isolated_command(
+        self, files: Path | None, packages: list[Path], limits: Limits, descriptor: int, seccomp: IO[bytes]
+    ) -> list[str]:
         command = [*_namespaces(), "--die-with-parent", "--new-session", "--hostname", "copie", "--clearenv"]
         for name, value in ENVIRONMENT.items():
             command += ["--setenv", name, value]
         size = ["--size", str(limits.file_mib * MIB), "--perms", "1777", "--tmpfs"]
-        command += ["--proc", "/proc", "--dev", "/dev", *size, "/dev/shm", *size, "/tmp", *size, "/copie"]
+        command += ["--proc", "/proc", "--dev", "/dev"]
+        for folder in WRITABLE:
+            command += [*size, folder]
         command += _system_mounts()  # après /tmp, qui cacherait un interpréteur qui s'y trouve
         mounted = [(path, f"/paquets/{path.name}") for path in packages]
         mounted += [(HERE / name, f"/correcteur/{name}") for name in _program()]
@@ -159,6 +159,10 @@ class Sandbox:
             command += ["--ro-bind", str(path), target]
         # Sans privilèges, l'étudiant est chez lui dans son espace d'utilisateurs : la racine serait un disque sans borne.
         command += ["--remount-ro", "/dev", "--remount-ro", "/", "--chdir", "/copie"]
+        if refused := refused_calls():
+            seccomp.write(refused)
+            seccomp.seek(0)
+            command += ["--seccomp", str(seccomp.fileno())]
         if os.geteuid() == 0:
             uid = FIRST_UID + os.getpid()
             command += [
@@ -192,6 +196,30 @@ ENVIRONMENT = {
     "OPENBLAS_NUM_THREADS": "1",
     "OMP_NUM_THREADS": "1",
 }
+
+
+# Appels du noyau par lesquels un processus garde de la mémoire qui n'est ni à lui, ni dans un fichier : aucune limite ne la verrait.
+# Nom : numéro sur x86_64, numéro sur aarch64 (tables syscall du noyau).
+HIDDEN_MEMORY = {
+    "memfd_create": (319, 279), "memfd_secret": (447, 447), "shmget": (29, 194), "msgget": (68, 186), "io_uring_setup": (425, 425),
+}  # fmt: skip
+ARCHITECTURES = {"x86_64": (0xC000003E, 0), "aarch64": (0xC00000B7, 1)}  # linux/audit.h
+
+
+def refused_calls() -> bytes:
+    """Programme seccomp (BPF classique) qui refuse HIDDEN_MEMORY par ENOSYS, et tout appel d'une autre architecture ; vide si
+    celle de cette machine n'est pas connue."""
+    if platform.machine() not in ARCHITECTURES:
+        return b""
+    architecture, column = ARCHITECTURES[platform.machine()]
+    numbers = [call[column] for call in HIDDEN_MEMORY.values()]
+    load, equal, above, answer = 0x20, 0x15, 0x35, 0x06
+    # seccomp_data : numéro de l'appel en 0, architecture en 4. Un saut compte les instructions qu'il passe.
+    program = [(load, 0, 0, 4), (equal, 0, len(numbers) + 3, architecture), (load, 0, 0, 0)]
+    program += [(above, len(numbers) + 1, 0, 0x4000_0000)]  # appels « x32 » : les mêmes, sous d'autres numéros
+    program += [(equal, len(numbers) - rank, 0, number) for rank, number in enumerate(numbers)]
+    program += [(answer, 0, 0, 0x7FFF_0000), (answer, 0, 0, 0x0005_0000 | errno.ENOSYS)]
+    return b"".join(struct.pack("HBBI", *instruction) for instruction in program)
 
 
 PROGRAM = ("worker.py", "channel.py")

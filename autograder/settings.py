@@ -1,7 +1,11 @@
 """Réglages communs : dossiers du projet, erreurs de la ligne de commande, configuration de nbgrader."""
 
+import errno
+import fcntl
+import os
+import socket
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -10,6 +14,8 @@ TEXTS = NOTEBOOKS / "textes"
 SOURCE = ROOT / "source"
 RELEASE = ROOT / "release"
 COPIES = ROOT / "autograder" / "copies"
+MIB = 2**20
+LOCK = ".verrou"
 
 
 class UsageError(Exception):
@@ -26,6 +32,35 @@ def replacing(path: Path) -> Iterator[Path]:
         partial.replace(path)
     finally:
         partial.unlink(missing_ok=True)
+
+
+@contextmanager
+def locked(*folders: Path) -> Iterator[None]:
+    """Tient ces dossiers le temps d'un travail : deux notations du même cours à la fois se déferaient l'une l'autre.
+
+    Le verrou est à ce processus : il tombe avec lui, même tué net. Il vaut aussi d'une machine à l'autre sur un disque partagé.
+
+    Raises:
+        UsageError: un autre programme tient déjà l'un d'eux.
+    """
+    with ExitStack() as files:
+        for folder in sorted({folder.resolve() for folder in folders}):
+            folder.mkdir(parents=True, exist_ok=True)
+            file = files.enter_context((folder / LOCK).open("a+", encoding="utf-8"))
+            try:
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except OSError as error:
+                if error.errno not in (errno.EWOULDBLOCK, errno.EACCES):
+                    raise
+                file.seek(0)
+                who = f" (processus {holder})" if (holder := file.read(200).strip()) else ""
+                raise UsageError(
+                    f"Une autre notation{who} travaille déjà dans {folder} : attendez qu'elle finisse, puis relancez la même commande."
+                ) from None
+            file.truncate(0)
+            file.write(f"{os.getpid()}, machine {socket.gethostname()}\n")
+            file.flush()
+        yield
 
 
 def configure(config, course: Path = ROOT) -> None:

@@ -12,8 +12,11 @@ import sys
 import traceback
 from pathlib import Path
 
+from autograder import groups
+from autograder.limits import Limits
 from autograder.proxy import Lost, Namespace, Student
-from autograder.sandbox import MIB, Limits, Sandbox
+from autograder.sandbox import Sandbox
+from autograder.settings import MIB
 
 MAX_KEPT = 16 * MIB  # caractères de sorties gardés pour toute une copie
 
@@ -57,6 +60,21 @@ def defined_names(source: str) -> tuple[set[str], list[str]]:
     return names, imports
 
 
+def imported_modules(source: str) -> list[str]:
+    """Modules qu'une cellule importe à son premier niveau, dans l'ordre ; aucun si elle ne se lit pas."""
+    try:
+        statements = parse(source).body
+    except SyntaxError:
+        return []
+    names = []
+    for statement in statements:
+        if isinstance(statement, ast.Import):
+            names += [alias.name for alias in statement.names]
+        elif isinstance(statement, ast.ImportFrom) and statement.module and not statement.level:
+            names.append(statement.module)
+    return names
+
+
 def parse(source: str) -> ast.Module:
     """Arbre d'une cellule ; les commandes magiques sont traduites comme le fait IPython."""
     try:
@@ -67,12 +85,20 @@ def parse(source: str) -> ast.Module:
         return ast.parse(TransformerManager().transform_cell(source))
 
 
+class Starved(Exception):
+    """Une limite d'horloge a arrêté la copie, qui n'avait pas assez calculé : la machine en est peut-être la cause."""
+
+
 class Session:
     """Une copie en cours de correction.
 
     Args:
         job: « source » et « copy » (notebooks), « files » (dossier de la copie), « modules », « packages », « isolation »,
-            « limits ».
+            « limits », « secret » (tests dont l'étudiant n'a pas tout reçu), et « alone » : la copie est seule, et une limite
+            d'horloge est un verdict.
+    Raises:
+        Starved: la copie n'a même pas pu démarrer à temps.
+        RuntimeError: le bac à sable n'a pas démarré.
     """
 
     def __init__(self, job: dict):
@@ -85,15 +111,19 @@ class Session:
         self.executed: set[int] = set()
         self.failed_tests: dict[str, list[str]] = {}
         self.kept_characters = 0
+        self.alone, self.secret = job["alone"], set(job["secret"])
+        self.knows = False  # le processus de l'étudiant a vu un test caché
+        self.tainted: list[str] = []
         names, imports = set(), []
         for cell in self.source:
             if kind(cell) == "reponse":
                 found, needed = defined_names(cell["source"])
                 names |= found
                 imports += needed
+        given = [name for cell in self.source if kind(cell) == "autre" for name in imported_modules(cell["source"])]
         files = Path(job["files"]) if job["files"] else None
         self.sandbox = Sandbox(files, [Path(path) for path in job["packages"]], job["isolation"], limits)
-        self.student = Student(self.sandbox.connection, limits.cell_seconds, limits.notebook_seconds)
+        self.student = Student(self.sandbox.connection, self.sandbox.meter)
         self.namespace = Namespace(self.student, names)
         for statement in imports:
             self._run_here(statement)
@@ -102,14 +132,19 @@ class Session:
             # Même compte que l'enseignant : cette limite compterait aussi tous ses autres programmes.
             del rlimits["RLIMIT_NPROC"]
         try:
-            self.student.start(rlimits, job["modules"])
+            self.student.start(rlimits, job["modules"], given)
         except Lost as error:
             # Aucun code de la copie n'a tourné : la faute n'est pas la sienne, et un 0 serait faux.
             self.sandbox.kill()
+            self._give_up_if_starved()
             raise RuntimeError(f"le bac à sable n'a pas démarré : {self.sandbox.last_words() or error}") from None
 
     def run(self) -> dict:
-        """Parcourt le devoir dans son ordre ; rend les sorties de la copie, les verdicts et les incidents."""
+        """Parcourt le devoir dans son ordre ; rend les sorties de la copie, les verdicts et les incidents.
+
+        « tainted » nomme les cellules (par rang) et les tests dont ce qu'on a gardé vient après un test caché : la copie en a vu
+        les arguments, et a pu les y écrire.
+        """
         try:
             for position, cell in enumerate(self.source):
                 if kind(cell) == "test":
@@ -121,7 +156,14 @@ class Session:
         finally:
             self.sandbox.kill()
         self.incidents += [f"{_named(tests)} : {reason}" for reason, tests in self.failed_tests.items()]
-        return {"outputs": self.outputs, "errors": self.errors, "tests": self.tests, "incidents": self.incidents}
+        return {
+            "outputs": self.outputs, "errors": self.errors, "tests": self.tests, "incidents": self.incidents,
+            "tainted": self.tainted,
+        }  # fmt: skip
+
+    def _give_up_if_starved(self) -> None:
+        if self.student.starved is not None and not self.alone:
+            raise Starved(self.student.starved)
 
     def _run_copy_until(self, position: int) -> None:
         """Exécute, dans l'ordre de la copie, ce qui précède un test : tout ce que le devoir, ou la copie, place avant lui."""
@@ -137,11 +179,14 @@ class Session:
             if place in self.executed or kind(cell) not in ("reponse", "autre"):
                 continue
             self.executed.add(place)
+            if self.knows:
+                self.tainted.append(str(place))
             self.student.start_clock()
             alive = not self.student.dead
             try:
-                answer = self.student.request("run", source=cell["source"])
+                answer = self.student.run(cell["source"])
             except Lost as error:
+                self._give_up_if_starved()
                 self.errors[place] = {"name": "Interrompu", "message": str(error), "traceback": []}
                 if alive:
                     self.incidents.append(f"cellule {grade_id(cell) or place + 1} : {error}")
@@ -166,6 +211,9 @@ class Session:
         """Exécute un test ; son verdict est d'avoir levé une erreur ou non, quoi qu'il affiche."""
         self.student.start_clock()
         alive = not self.student.dead
+        self.knows = self.knows or grade_id(cell) in self.secret
+        if self.knows:
+            self.tainted.append(grade_id(cell))
         verdict = {"passed": True, "points": None, "error": None}
         with quiet() as printed:
             try:
@@ -184,6 +232,7 @@ class Session:
                 self.namespace.undo()
             except Lost as error:
                 self.incidents.append(f"après le test {grade_id(cell)} : {error}")
+        self._give_up_if_starved()
         verdict["printed"] = printed.getvalue()[:5000]
         self.tests[grade_id(cell)] = verdict
 
@@ -235,5 +284,13 @@ def described(error: BaseException, source: str) -> dict:
 
 
 def run(job: dict) -> dict:
-    """Corrige une copie ; voir `Session`."""
-    return Session(job).run()
+    """Corrige une copie ; voir `Session`. « starved » dit, seul, qu'il faut la relancer seule, et pourquoi."""
+    try:
+        return Session(job).run()
+    except Starved as reason:
+        return {"starved": str(reason)}
+
+
+def warm_up() -> None:
+    """Prépare un processus à se dédoubler : les protections de la machine sont essayées une fois."""
+    groups.protection()

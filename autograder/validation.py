@@ -18,8 +18,8 @@ from nbformat import NotebookNode
 from autograder import sandbox
 from autograder.cells import FUNCTION, VARIABLE, repair
 from autograder.copyfiles import MAX_FILE_BYTES, UnreadableError, read_notebook, read_regular
+from autograder.limits import Limits
 from autograder.preprocessor import GradingFailure, correct
-from autograder.sandbox import Limits
 from autograder.settings import RELEASE, UsageError
 from autograder.tester import defined_names, grade_id, kind, parse
 from autograder.verdicts import NOT_DONE, behaviour, clean, failure, is_reserved

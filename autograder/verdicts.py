@@ -13,6 +13,7 @@ from autograder.tester import parse
 
 NOT_DONE = "non implémenté"
 HIDDEN_PART = "La partie visible de ce test réussit ; un contrôle réservé à la notation échoue."
+RESERVED = "Ce test est réservé à la notation, et il échoue."
 UNSTABLE = (
     "Ce test réussit quand la copie est relancée sans les contrôles réservés : la réponse dépend de ce qui a été appelé avant "
     "elle, du hasard ou du temps de calcul."

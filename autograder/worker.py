@@ -7,6 +7,7 @@ ni corrigé, et ce qu'il envoie n'est jamais qu'une réponse. `sandbox.py` l'imp
 import ast
 import base64
 import builtins
+import importlib
 import io
 import json
 import linecache
@@ -17,7 +18,8 @@ import socket
 import sys
 import traceback
 import types
-from contextlib import redirect_stderr, redirect_stdout
+from collections.abc import Callable
+from contextlib import redirect_stderr, redirect_stdout, suppress
 
 import channel  # voisin de ce fichier, dans le bac à sable
 
@@ -30,6 +32,13 @@ IPYTHON_NAMES = {"get_ipython", "display", "In", "Out", "exit", "quit", "_", "__
 
 class CellTimeout(BaseException):
     """La cellule ou l'appel a dépassé son temps ; BaseException, pour traverser les « except Exception »."""
+
+
+class NeedsIPython(BaseException):
+    """La suite de la cellule demande IPython, pas encore ouvert ; `rest` est ce qu'il en reste à faire."""
+
+    def __init__(self, rest: Callable):
+        self.rest = rest
 
 
 class Worker:
@@ -63,10 +72,16 @@ class Worker:
     # --- Les demandes --------------------------------------------------------------------------------------------
 
     def do_start(self, request: dict) -> dict:
-        """Pose les limites, ouvre l'interpréteur et restreint les imports."""
+        """Pose les limites, charge les bibliothèques que le devoir donne et restreint les imports."""
         limits = request["limits"]
         for name, value in limits.items():
             resource.setrlimit(getattr(resource, name), (value, value))
+        # Leur import, parfois long, n'est pas le travail de l'étudiant : il est fait avant que son temps ne parte.
+        for name in request["given"]:
+            top = name.partition(".")[0]
+            if not os.path.exists(top) and not os.path.exists(f"{top}.py"):  # un module joint à la copie attend sa cellule
+                with suppress(Exception):
+                    importlib.import_module(name)
         # IPython est toujours là : « from IPython.display import display » est une habitude, pas une réponse.
         self.allowed = None if request["modules"] is None else {*request["modules"], "IPython"}
         sys.modules["__main__"] = self.module
@@ -75,13 +90,34 @@ class Worker:
         return {"status": "ok"}
 
     def do_run(self, request: dict) -> dict:
-        """Exécute une cellule de la copie ; ses sorties sont bornées et réduites au texte et aux images."""
-        stdout, stderr, displays = Kept(), Kept(), []
+        """Exécute une cellule de la copie ; ses sorties sont bornées et réduites au texte et aux images.
+
+        S'il lui faut IPython, la réponse le dit : le correcteur le fait ouvrir (`do_open`) hors du temps de la cellule, puis
+        demande la suite (`do_resume`).
+        """
+        self.kept = (Kept(), Kept(), [])
+        return self._advance(lambda: self._run(request["source"]), request)
+
+    def do_open(self, request: dict) -> dict:
+        """Ouvre IPython."""
+        self.ipython()
+        return {"status": "ok"}
+
+    def do_resume(self, request: dict) -> dict:
+        """Fait ce qui reste de la cellule en cours."""
+        return self._advance(self.rest, request)
+
+    def _advance(self, action: Callable, request: dict) -> dict:
+        """Fait une partie d'une cellule, ou tout ; rend ce que la cellule a produit depuis son début."""
+        stdout, stderr, displays = self.kept
         failure, late = None, False
         with redirect_stdout(stdout), redirect_stderr(stderr):
             try:
-                with alarm(request["seconds"]):
-                    failure = self._run(request["source"], displays)
+                with alarm(request["seconds"], request["wait"]):
+                    failure = action()
+            except NeedsIPython as pause:
+                self.rest = pause.rest
+                return {"status": "ipython"}
             except CellTimeout:
                 late = True
             except BaseException as error:  # noqa: BLE001  (SystemExit et ses pareils n'arrêtent que la cellule)
@@ -95,15 +131,15 @@ class Worker:
             return {"status": "error", "outputs": outputs, "error": describe(failure)}
         return {"status": "ok", "outputs": outputs}
 
-    def _run(self, source: str, displays: list) -> BaseException | None:
-        """Exécute une cellule et ajoute ses affichages à `displays` ; rend ou lève l'erreur qui l'arrête.
+    def _run(self, source: str) -> BaseException | None:
+        """Exécute une cellule et garde ses affichages ; rend ou lève l'erreur qui l'arrête.
 
         IPython met plus longtemps à s'ouvrir qu'une copie à s'exécuter : il n'est là que si une cellule s'en sert.
         """
         name = f"<cellule {len(self.history) + 1}>"
         code = None if self.shell else plain_code(source, name, self.names)
         if code is None:
-            return self._run_in_ipython(source, displays)
+            return self._with_ipython(lambda: self._run_in_ipython(source))
         linecache.cache[name] = (len(source), None, source.splitlines(keepends=True), name)
         self.history.append((source, None))
         body, last = code
@@ -112,13 +148,22 @@ class Worker:
         if value is not None:
             self.history[-1] = (source, value)
             simple = type(value) in SIMPLE and not (type(value) is int and value.bit_length() > 10_000)  # trop long pour repr()
-            displays.append({"text/plain": repr(value)} if simple else self.ipython().display_formatter.format(value)[0])
+            if simple:
+                self.kept[2].append({"text/plain": repr(value)})
+            else:
+                self._with_ipython(lambda: self.kept[2].append(self.ipython().display_formatter.format(value)[0]))
         return None
 
-    def _run_in_ipython(self, source: str, displays: list) -> BaseException | None:
+    def _with_ipython(self, action: Callable):
+        """Fait `action`, tout de suite si IPython est ouvert."""
+        if self.shell is None:
+            raise NeedsIPython(action)
+        return action()
+
+    def _run_in_ipython(self, source: str) -> BaseException | None:
         from IPython.utils.capture import capture_output
 
-        shell = self.ipython()
+        shell, displays = self.ipython(), self.kept[2]
         with capture_output(stdout=False, stderr=False) as captured:
             try:
                 result = shell.run_cell(source, store_history=True)
@@ -142,7 +187,7 @@ class Worker:
         name = request["name"]
         if name not in self.names:
             return {"status": "missing"}
-        with alarm(request["seconds"]):
+        with alarm(request["seconds"], request["wait"]):
             return {"status": "ok", "value": self.encode(self.names[name])}
 
     def do_set(self, request: dict) -> dict:
@@ -175,7 +220,7 @@ class Worker:
         stdout, stderr, sys.stdout, sys.stderr = sys.stdout, sys.stderr, quiet, quiet
         try:
             # Lire la valeur compte dans le temps de l'appel : elle peut être immense, ou se fabriquer pendant qu'on la lit.
-            with alarm(request["seconds"]):
+            with alarm(request["seconds"], request["wait"]):
                 try:
                     value = function(*args, **kwargs)
                 except CellTimeout:
@@ -243,7 +288,7 @@ class Callback:
         worker = self.worker
         request = {"op": "callback", "number": self.number, "args": worker.encode(args), "kwargs": worker.encode(kwargs)}
         # Le réveil attend la fin de l'échange : interrompu au milieu d'un message, le canal ne se lirait plus.
-        mask = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGALRM})
+        mask = signal.pthread_sigmask(signal.SIG_BLOCK, alarm.SIGNALS)
         try:
             answer = worker.channel.ask(request)
         finally:
@@ -255,22 +300,30 @@ class Callback:
 
 
 class alarm:
-    """Interrompt le bloc au bout de `seconds` secondes ; le correcteur, lui, tue ce qui ne s'interrompt pas."""
+    """Interrompt le bloc au bout de `seconds` secondes de calcul de ce processus, ou de `wait` secondes d'horloge.
 
-    def __init__(self, seconds: float):
-        self.seconds = seconds
+    Le correcteur mesure de son côté, fils compris, et tue ce qui ne s'interrompt pas.
+    """
+
+    SIGNALS = {signal.SIGPROF, signal.SIGALRM}
+    TIMERS = (signal.ITIMER_PROF, signal.ITIMER_REAL)
+
+    def __init__(self, seconds: float, wait: float):
+        self.times = (seconds, wait)
 
     def __enter__(self):
         def ring(signum, frame):
             raise CellTimeout
 
-        signal.signal(signal.SIGALRM, ring)
-        self.mask = signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGALRM})
-        self.outer, _ = signal.setitimer(signal.ITIMER_REAL, self.seconds)
+        for number in self.SIGNALS:
+            signal.signal(number, ring)
+        self.mask = signal.pthread_sigmask(signal.SIG_UNBLOCK, self.SIGNALS)
+        self.outer = [signal.setitimer(timer, seconds)[0] for timer, seconds in zip(self.TIMERS, self.times)]
 
     def __exit__(self, *exception):
         # Un appel peut en contenir un autre (une fonction de la copie rappelée par un test) : le réveil du premier reprend.
-        signal.setitimer(signal.ITIMER_REAL, self.outer)
+        for timer, seconds in zip(self.TIMERS, self.outer):
+            signal.setitimer(timer, seconds)
         signal.pthread_sigmask(signal.SIG_SETMASK, self.mask)
 
 

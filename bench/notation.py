@@ -23,10 +23,10 @@ from autograder import forks
 from autograder.demonstration import build_copy
 from autograder.gradebook import Recorder, graded
 from autograder.grading import Class, Prepared, declare
-from autograder.preprocessor import allowed_packages
+from autograder.preprocessor import allowed_packages, secret_tests, showable
 from autograder.publish import course_config, nbgrader_api
+from autograder.limits import Limits
 from autograder.repair import repair_folder
-from autograder.sandbox import Limits
 from autograder.settings import COPIES, RELEASE, SOURCE
 from autograder.tester import Session
 from mesure import COMPLETE, REPEATS, note, paired, show, timed
@@ -164,12 +164,14 @@ def steps_of_a_copy(group: Class, recorder: Recorder, student: str, name: str) -
     steps["réparation"], _ = timed(lambda: repair_folder(group.copies / student / name, clean, prepared.release))
     copy = nbformat.read(clean / f"{name}.ipynb", as_version=4)
     job = {"source": source, "copy": copy, "files": str(clean), "packages": allowed_packages(source), "isolation": "bwrap"}
-    job |= {"modules": source.metadata["cours"]["imports_autorises"], "limits": asdict(group.limits)}
+    job |= {"modules": source.metadata["cours"]["imports_autorises"], "limits": asdict(group.limits), "alone": True}
+    published = prepared.release[name]
+    job["secret"] = secret_tests(source, published)
     steps["bac à sable et interpréteur de la copie"], session = timed(lambda: Session(job))
     steps["cellules de la copie et tests : le plancher"], seen = timed(session.run)
-    result = json.loads(json.dumps(seen))
+    result = showable(json.loads(json.dumps(seen)), source, published, lambda: None)
     known, config = prepared.known[name], course_config(group.course)
-    steps["mise en forme de la copie notée"], notebook = timed(lambda: graded(copy, known, result, config))
+    steps["mise en forme de la copie notée"], notebook = timed(lambda: graded(copy, known, published, result, config))
     written = timed(lambda: recorder.record(student, name, {name: notebook}))
     steps["écriture d'autograded/ et de la base"], (score, _) = written
     if score != prepared.maximum:

@@ -18,7 +18,7 @@ from autograder.grading import read_marks
 from autograder.preprocessor import correct, score
 from autograder.publish import hidden_lines
 from autograder.repair import repair_folder
-from autograder.sandbox import Limits
+from autograder.limits import Limits
 from autograder.settings import COPIES, RELEASE, SOURCE
 from autograder.tester import grade_id, kind
 
@@ -211,7 +211,7 @@ def test_le_temps_total_garde_les_points_d_avant():
     answers = demonstration.read_copy(COPIES / "ex01_bleu2" / "parfaite.py").answers
     answers |= {"bleu2": "def bleu2(candidate, references):\n    while True: pass"}
     got, result = points("ex01_bleu2", filled("ex01_bleu2", answers), Limits(cell_seconds=2, notebook_seconds=4))
-    assert got == 10 and "temps total (4 s)" in " ".join(result["incidents"])
+    assert got == 10 and "temps de calcul total (4 s)" in " ".join(result["incidents"])
 
 
 def test_pieges_et_attaques_sont_nombreux():

@@ -22,10 +22,11 @@ import pytest
 
 from autograder import sandbox
 from autograder.grading import Class
+from autograder.limits import Limits
 from autograder.preprocessor import correct, score
 from autograder.proxy import Lost, Student
 from autograder.report import write_class
-from autograder.sandbox import FIRST_UID, Limits, Sandbox, package_paths
+from autograder.sandbox import FIRST_UID, Sandbox, package_paths
 from autograder.settings import COPIES, RELEASE, ROOT, SOURCE, UsageError
 from autograder.tester import grade_id, kind
 
@@ -40,13 +41,13 @@ class Box:
 
     def __init__(self, files=None, isolation="bwrap", limits=LIMITS, modules=()):
         self.sandbox = Sandbox(files, package_paths(list(modules)), isolation, limits)
-        self.student = Student(self.sandbox.connection, limits.cell_seconds, limits.notebook_seconds)
+        self.student = Student(self.sandbox.connection, self.sandbox.meter)
         self.student.start(limits.rlimits(), None)
 
     def run(self, code):
         """Exécute une cellule et rend ce qu'elle affiche, puis son erreur."""
         self.student.start_clock()
-        answer = self.student.request("run", source=code)
+        answer = self.student.run(code)
         text = "".join(output.get("text", "") for output in answer["outputs"])
         return text + (f"{answer['error']['name']}: {answer['error']['message']}" if answer["status"] == "error" else "")
 
@@ -241,8 +242,8 @@ def test_bombe_a_processus_et_voisin():
     code = (
         "import json, sys\nfrom pathlib import Path\nfrom autograder.sandbox import *\nfrom autograder.proxy import Student\n"
         "limits = Limits(processes=20)\nbox = Sandbox(None, package_paths([]), 'bwrap', limits)\n"
-        "student = Student(box.connection, 20, 60); student.start(limits.rlimits(), None); student.start_clock()\n"
-        "answer = student.request('run', source=sys.argv[1])\nprint(''.join(o.get('text', '') for o in answer['outputs']))\nbox.kill()"
+        "student = Student(box.connection, box.meter); student.start(limits.rlimits(), None); student.start_clock()\n"
+        "answer = student.run(sys.argv[1])\nprint(''.join(o.get('text', '') for o in answer['outputs']))\nbox.kill()"
     )
     honest = "import os\nfor _ in range(10):\n    if os.fork() == 0: os._exit(0)\n    os.wait()\nprint('VOISIN', 10)"
     with box(limits=limits) as opened:
@@ -376,9 +377,9 @@ def test_correcteur_sans_privileges(tmp_path):
     code = (
         "import os, sys\nfrom autograder.sandbox import *\nfrom autograder.proxy import Student\n"
         "limits = Limits(file_mib=8)\nassert choose('auto') == 'bwrap' and os.geteuid() != 0\n"
-        "box = Sandbox(None, package_paths([]), 'bwrap', limits)\nstudent = Student(box.connection, 20, 60)\n"
+        "box = Sandbox(None, package_paths([]), 'bwrap', limits)\nstudent = Student(box.connection, box.meter)\n"
         "student.start(limits.rlimits(), None); student.start_clock()\n"
-        "answer = student.request('run', source=sys.argv[1])\nprint(''.join(o.get('text', '') for o in answer['outputs']), answer.get('error'))\n"
+        "answer = student.run(sys.argv[1])\nprint(''.join(o.get('text', '') for o in answer['outputs']), answer.get('error'))\n"
         "box.kill()"
     )
     inside = (
@@ -464,7 +465,7 @@ def test_un_bac_qui_ne_demarre_pas_n_est_pas_un_zero(tmp_path, monkeypatch):
     """Une panne du bac à sable n'est pas une note : le correcteur dit ce que bubblewrap a répondu (SEC-24)."""
     monkeypatch.setattr(sandbox, "_interpreter", lambda: "/nulle/part/python")
     opened = Sandbox(None, [], "bwrap", LIMITS)
-    student = Student(opened.connection, 1, 1)
+    student = Student(opened.connection, opened.meter)
     try:
         with pytest.raises(Lost):
             student.start(LIMITS.rlimits(), None)

@@ -11,15 +11,16 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from autograder import channel
+from autograder import channel, proxy
 from autograder.channel import MAX_BYTES, MAX_DEPTH, MAX_DIGITS, Channel, Closed, Late, Refused, decode, encode, pack, unpack
+from autograder.limits import Limits, Meter
 from autograder.preprocessor import safe_outputs
 from autograder.proxy import Lost, Student, rebuilt
 
-FAST = settings(max_examples=150, deadline=None)
+FAST = settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 
 # L'ensemble fermé : scalaires, puis listes, tuples, ensembles et dictionnaires emboîtés.
 TEXTS = st.text(st.characters(), max_size=20)  # moitiés de caractères (« \ud800 ») comprises
@@ -335,14 +336,32 @@ def test_reponse_trop_grosse_n_arrete_pas_le_canal(ends):
     assert second["value"] == "court"
 
 
+class Still:
+    """Les processus d'une copie qui ne consomme rien."""
+
+    kernel_bounds = True
+
+    def cpu_seconds(self):
+        return 0.0
+
+    def killed_by_memory(self):
+        return False
+
+
+@pytest.fixture(autouse=True)
+def no_grace(monkeypatch):
+    """Une copie muette est déclarée morte sans délai."""
+    monkeypatch.setattr(proxy, "WAIT_GRACE", 0.0)
+
+
 @FAST
 @given(st.dictionaries(st.sampled_from(["kind", "op", "number", "args", "kwargs", "status", "value", "error", "reason"]), TREES, max_size=6))
 def test_le_correcteur_survit_a_toute_reponse(message):
     """Quel que soit le message de la copie, le correcteur a une valeur, une erreur ordinaire, ou Lost avec sa raison."""
     ours, theirs = socket.socketpair()
     try:
-        student = Student(ours, cell_seconds=0.05, notebook_seconds=10)
-        student.GRACE = 0.05
+        student = Student(ours, Meter(Limits(cell_seconds=0.005), Still()))
+        student.meter.open_notebook()
         theirs.sendall(pack(json.loads(json.dumps(message | {"kind": message.get("kind", "answer")}).replace("NaN", "0").replace("Infinity", "0"))))
         try:
             student.call(0, (), {})
@@ -351,6 +370,7 @@ def test_le_correcteur_survit_a_toute_reponse(message):
         except Exception as error:  # noqa: BLE001
             assert message["status"] == "raised", error
     finally:
+        student.meter.close()
         ours.close()
         theirs.close()
 

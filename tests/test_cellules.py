@@ -6,7 +6,8 @@ from nbclient import NotebookClient
 
 from autograder import sandbox
 from autograder.proxy import Student
-from autograder.sandbox import Limits, Sandbox, package_paths
+from autograder.limits import Limits
+from autograder.sandbox import Sandbox, package_paths
 
 needs_bwrap = pytest.mark.skipif(sandbox.available() is not None, reason=f"pas de bac à sable : {sandbox.available()}")
 LIMITS = Limits(cell_seconds=20, notebook_seconds=60)
@@ -44,12 +45,12 @@ class Cells:
 
     def __init__(self, isolation="bwrap"):
         self.sandbox = Sandbox(None, package_paths(["matplotlib"]), isolation, LIMITS)
-        self.student = Student(self.sandbox.connection, LIMITS.cell_seconds, LIMITS.notebook_seconds)
+        self.student = Student(self.sandbox.connection, self.sandbox.meter)
         self.student.start({} if isolation == "processus" else LIMITS.rlimits(), None)
 
     def run(self, source):
         self.student.start_clock()
-        return self.student.request("run", source=source)
+        return self.student.run(source)
 
     def __enter__(self):
         return self
@@ -134,11 +135,11 @@ def test_fichier_de_la_copie_nomme_comme_un_module(tmp_path):
     limits = Limits(cell_seconds=20, notebook_seconds=60)
     opened = Sandbox(tmp_path, package_paths([]), "bwrap", limits)
     try:
-        student = Student(opened.connection, 20, 60)
+        student = Student(opened.connection, opened.meter)
         student.start(limits.rlimits(), None)
-        assert student.request("run", source="%precision 2")["status"] == "ok"
+        assert student.run("%precision 2")["status"] == "ok"
         student.start_clock()
-        answer = student.request("run", source="import sys\nsys.modules.pop('random', None)\nimport random\nrandom.valeur")
+        answer = student.run("import sys\nsys.modules.pop('random', None)\nimport random\nrandom.valeur")
     finally:
         opened.kill()
     assert answer["outputs"][-1]["data"]["text/plain"] == "12", answer

@@ -21,7 +21,7 @@ from traitlets.config import Config
 
 from autograder import demonstration, grading, sandbox
 from autograder.grading import Class, control, declare, found_copies, grade, read_marks
-from autograder.sandbox import Limits
+from autograder.limits import Limits
 from autograder.settings import COPIES, RELEASE, ROOT, SOURCE, UsageError, configure
 
 pytestmark = pytest.mark.skipif(sandbox.available() is not None, reason=f"pas de bac à sable : {sandbox.available()}")
@@ -159,7 +159,7 @@ def test_copie_qui_prend_tout_son_temps(submitted, tmp_path):
         assert (marks[student].note, marks[student].statut) == (expected[student].note, "note")
     for number in range(3):
         mark = marks[f"gloutonne_{number}"]
-        assert (mark.note, mark.statut) == (expected["piege_boucle_sourde"].note, "a_relire") and "temps dépassé" in mark.motif, mark
+        assert (mark.note, mark.statut) == (expected["piege_boucle_sourde"].note, "a_relire") and "temps de calcul dépassé" in mark.motif, mark
 
 
 @pytest.mark.parametrize("full", ["rapport", "cours"])

@@ -18,6 +18,7 @@ from traitlets.config import Config
 from autograder import sandbox
 from autograder.feedback import write_feedback
 from autograder.grading import Class, Prepared, declare, found_copies, grade, write_marks
+from autograder.limits import Limits
 from autograder.publish import nbgrader_api, succeeded
 from autograder.settings import secure
 from autograder.verdicts import behaviour, checked, clean, failure, is_reserved
@@ -90,7 +91,7 @@ def graded(tmp_path_factory):
         encoding="utf-8",
     )
     isolation = "bwrap" if sandbox.available() is None else "processus"
-    group = Class(root, root / "submitted", root / "rapport" / "travail", isolation, sandbox.Limits(cell_seconds=10))
+    group = Class(root, root / "submitted", root / "rapport" / "travail", isolation, Limits(cell_seconds=10))
     declare(group, ["secret"])
     release = Prepared.read(group.prepared("secret")).release
     for student, answers in COPIES.items():
@@ -149,12 +150,14 @@ def leaks(folder: Path) -> list[str]:
 # --- Rien ne sort (NB-15, SEC-18) -------------------------------------------------------------------------------------
 
 
-def test_le_secret_est_bien_dans_autograded(graded):
-    """Témoin : sans retours faits pour cela, tout est à la vue de qui lit autograded/."""
-    assert leaks(graded[0].course / "autograded")
+def test_le_secret_est_bien_chez_l_enseignant(graded):
+    """Témoin : ce que l'on cherche existe, et là où le guide le dit, et là seulement."""
+    group, _ = graded
+    assert leaks(group.course / "source") and leaks(group.results)
+    assert any(secret.encode() in (group.course / "gradebook.db").read_bytes() for secret in SECRETS)
 
 
-@pytest.mark.parametrize("folder", ["release", "feedback"])
+@pytest.mark.parametrize("folder", ["release", "feedback", "autograded"])
 def test_aucun_secret_dans_les_pages_du_cours(graded, french, folder):
     """Ni canari, ni argument, ni valeur, ni message caché, même par une copie qui retient ce qu'on lui demande."""
     assert leaks(graded[0].course / folder) == []
