@@ -414,7 +414,7 @@ def _execute(group: Class, student: str, assignment: str, packages: dict[str, li
             keep_result(result, kept, mark)
         reasons += result["incidents"]
         kept = result_path(group.visible, student, assignment, name)
-        run = partial(rerun, source, published, copy, clean, group.isolation, group.limits, kept, packages[name])
+        run = partial(rerun, source, published, copy, clean, group.isolation, group.limits, kept, packages[name], alone or None)
         notebooks[name] = graded(copy, prepared.known[name], published, showable(result, source, published, run), config)
     return Outcome(student, assignment, reasons, notebooks=notebooks)
 

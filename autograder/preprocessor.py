@@ -224,6 +224,7 @@ def rerun(
     limits: Limits,
     kept: Path | None = None,
     packages: list[str] | None = None,
+    alone: bool | None = None,
 ) -> dict | None:
     """Exécute une copie avec les seuls tests publiés ; None si elle ne se laisse pas exécuter.
 
@@ -235,7 +236,7 @@ def rerun(
         isolation: « bwrap » ou « processus ».
         limits: limites de la copie.
         kept: fichier où le résultat est gardé, et relu si rien n'a changé.
-        packages: voir `correct`.
+        packages, alone: voir `correct`.
     """
     visible = without_hidden_tests(source, published)
     mark = digest(visible, copy, files)
@@ -243,7 +244,7 @@ def rerun(
     if result is not None:
         return result
     try:
-        result = correct(visible, copy, files, isolation, limits, packages)
+        result = correct(visible, copy, files, isolation, limits, packages, alone=alone)
     except (GradingFailure, OSError, ValueError):
         return None  # la page dit que les messages manquent ; les autres copies ont les leurs
     if kept is not None:
