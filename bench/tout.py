@@ -19,7 +19,7 @@ from mesure import COMPLETE, REPEATS
 
 HERE = Path(__file__).resolve().parent
 RESULTS = HERE / "RESULTATS.md"
-SCRIPTS = ("demarrage", "elo", "textes", "reexecution", "notation", "juge")
+SCRIPTS = ("demarrage", "elo", "textes", "reexecution", "notation", "charge", "juge")
 HEADER = f"""# Résultats des mesures
 
 Écrit par `make bench` (`BENCH_COMPLET=1` pour de plus grandes tailles). Une ligne par mesure : médiane (plus petite–plus grande)
