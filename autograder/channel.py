@@ -1,6 +1,6 @@
 """Le canal entre le correcteur et le processus de l'étudiant : des valeurs simples, et rien d'autre.
 
-Les deux bouts ne se font pas confiance. Un message est un JSON précédé de sa longueur ; sa taille, sa profondeur et ses nombres
+Les deux bouts ne se font pas confiance. Aucun n'a d'échéance ici : c'est le guetteur de `limits` qui arrête un bout muet ou bavard. Un message est un JSON précédé de sa longueur ; sa taille, sa profondeur et ses nombres
 sont bornés avant d'être lus. Une valeur appartient à un ensemble fermé, chaque type porte son étiquette :
 
     None, bool, str   tels quels          int    {"i": "12"}            float  {"f": "0x1.8p+0"}
@@ -13,10 +13,8 @@ Ce module est aussi chargé dans le bac à sable : il n'importe que la biblioth�
 import json
 import numbers
 import re
-import select
 import socket
 import struct
-import time
 from collections.abc import Callable
 
 MAX_BYTES = 4 * 2**20
@@ -34,10 +32,6 @@ class Refused(Exception):
 
 class Closed(Exception):
     """L'autre bout a fermé le canal : son processus est mort."""
-
-
-class Late(Exception):
-    """Rien n'est arrivé avant l'échéance."""
 
 
 def encode(value, register: Callable | None = None, depth: int = 0):
@@ -191,34 +185,33 @@ class Channel:
         self._connection = connection
         self._handle = handle
 
-    def ask(self, request: dict, deadline: float | None = None) -> dict:
+    def ask(self, request: dict) -> dict:
         """Envoie une demande et rend la réponse ; sert, entre-temps, les demandes que l'autre bout fait en retour.
 
         Args:
             request: demande, sans le champ « kind ».
-            deadline: instant de `time.monotonic()` au-delà duquel on n'attend plus.
         Raises:
-            Closed, Late, Refused: voir ces classes.
+            Closed, Refused: voir ces classes.
         """
-        self._write(pack(request | {"kind": "ask"}), deadline)
+        self._write(pack(request | {"kind": "ask"}))
         while True:
-            message = self._receive(deadline)
+            message = self._receive()
             if message.get("kind") == "answer":
                 return message
-            self._answer(message, deadline)
+            self._answer(message)
 
     def serve(self) -> None:
         """Sert les demandes de l'autre bout jusqu'à ce qu'il ferme le canal."""
         while True:
             try:
-                message = self._receive(None)
+                message = self._receive()
                 # Une réponse ici est celle d'une demande que le temps dépassé a interrompue : plus personne ne l'attend.
                 if message.get("kind") != "answer":
-                    self._answer(message, None)
+                    self._answer(message)
             except Closed:
                 return
 
-    def _answer(self, message: dict, deadline: float | None) -> None:
+    def _answer(self, message: dict) -> None:
         if message.get("kind") != "ask":
             raise Refused("message mal formé : demande attendue")
         answer = self._handle(message)
@@ -226,31 +219,23 @@ class Channel:
             content = pack(answer | {"kind": "answer"})
         except Refused as error:  # une valeur trop grosse coûte cette réponse, pas les suivantes
             content = pack({"kind": "answer", "status": "refused", "reason": str(error)})
-        self._write(content, deadline)
+        self._write(content)
 
-    def _write(self, content: bytes, deadline: float | None) -> None:
+    def _write(self, content: bytes) -> None:
         try:
-            self._connection.settimeout(_remaining(deadline))
             self._connection.sendall(content)
-        except TimeoutError:
-            raise Late from None
         except OSError:
             raise Closed from None
 
-    def _receive(self, deadline: float | None) -> dict:
-        (length,) = HEADER.unpack(self._read(HEADER.size, deadline))
+    def _receive(self) -> dict:
+        (length,) = HEADER.unpack(self._read(HEADER.size))
         if length > MAX_BYTES:
             raise Refused("message trop long")
-        return unpack(self._read(length, deadline))
+        return unpack(self._read(length))
 
-    def _read(self, size: int, deadline: float | None) -> bytes:
+    def _read(self, size: int) -> bytes:
         parts, missing = [], size
         while missing:
-            # Un flot de messages ne repousse pas l'échéance, même si chacun arrive à temps.
-            late = deadline is not None and time.monotonic() > deadline + 1
-            ready, _, _ = select.select([self._connection], [], [], _remaining(deadline))
-            if late or not ready:
-                raise Late
             try:
                 part = self._connection.recv(min(missing, 65536))
             except OSError:
@@ -260,7 +245,3 @@ class Channel:
             parts.append(part)
             missing -= len(part)
         return b"".join(parts)
-
-
-def _remaining(deadline: float | None) -> float | None:
-    return None if deadline is None else max(0.001, deadline - time.monotonic())

@@ -73,7 +73,7 @@ class Mark:
 class Outcome:
     """Ce qu'un processus a fait d'une copie : réparations, incidents, notebooks à écrire, ou pourquoi elle n'a pas de note.
 
-    `starved`, s'il est donné, dit quelle limite d'horloge l'a arrêtée : ce n'est pas un verdict, elle est à relancer seule.
+    `starved`, s'il est donné, dit quelle limite d'attente l'a arrêtée : ce n'est pas un verdict, elle est à relancer seule.
     """
 
     student: str
@@ -299,7 +299,7 @@ def grade(group: Class, copies: list[tuple[str, str]], processes: int) -> Iterat
     """Note les copies et rend chaque note dès qu'elle est dans la base ; une copie en erreur n'arrête pas les autres.
 
     Les exécutions se font dans `processes` enfants à la fois, chacun attendu par un fil d'ici ; la base n'est écrite que d'ici.
-    Une copie qu'une limite d'horloge arrête est relancée à la fin, seule : la machine, et non elle, était peut-être lente.
+    Une copie qu'une limite d'attente arrête est relancée à la fin, seule : la machine, et non elle, était peut-être lente.
 
     Raises:
         UsageError: la base reste prise.

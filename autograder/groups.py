@@ -125,7 +125,7 @@ class ProcessTree:
     """Une copie suivie par ses processus : le premier, et tous ceux qui en descendent.
 
     Le calcul d'un processus mort est compté chez celui qui l'a attendu ; un fils que personne n'attend peut échapper au compte
-    (jamais à la limite d'horloge). Un groupe de contrôle n'a pas ce défaut.
+    (jamais à la limite d'attente). Un groupe de contrôle n'a pas ce défaut.
     """
 
     command: list[str] = []
@@ -135,6 +135,8 @@ class ProcessTree:
 
     def __init__(self):
         self._cpu, self._read_at = 0.0, -math.inf
+        self._queued: dict[str, float] = {}
+        self._root: psutil.Process | None = None
 
     def attach(self, pid: int) -> None:
         """Reçoit le premier processus de la copie."""
@@ -142,6 +144,8 @@ class ProcessTree:
 
     def processes(self) -> list[psutil.Process]:
         """Processus vivants de la copie."""
+        if self._root is None:
+            return []
         with suppress(psutil.Error):
             return [self._root, *self._root.children(recursive=True)]
         return []
@@ -155,6 +159,19 @@ class ProcessTree:
                     total += sum(process.cpu_times()[:4])  # les siens, et ceux des fils qu'il a attendus
             self._cpu, self._read_at = max(self._cpu, total), time.monotonic()
         return self._cpu
+
+    def queued_seconds(self) -> float:
+        """Temps que les fils d'exécution de la copie ont passé, prêts à calculer, dans la file d'un cœur occupé, en secondes.
+
+        C'est le deuxième nombre de /proc/PID/task/TID/schedstat (Documentation/scheduler/sched-stats.rst du noyau) ; 0 là où le
+        noyau ne le tient pas.
+        """
+        for process in self.processes():
+            for path in Path(f"/proc/{process.pid}/task").glob("*/schedstat"):
+                fields = _read(path).split()
+                if len(fields) == 3:
+                    self._queued[path.parent.name] = int(fields[1]) / 1e9
+        return sum(self._queued.values())
 
     def killed_by_memory(self) -> bool:
         """Le noyau a-t-il tué la copie pour sa mémoire ?"""

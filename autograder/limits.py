@@ -1,8 +1,10 @@
 """Ce qu'une copie peut consommer, ce qu'elle a consommé, et le guetteur qui l'arrête.
 
 Le temps compté est celui qu'elle *calcule* : le temps de processeur de tout ce qu'elle lance, que le noyau mesure (`groups`). Il ne
-dépend pas de ce que la machine fait d'autre. L'horloge n'est là qu'en dernier recours, pour une copie qui attend sans calculer
-(sommeil, blocage) ; généreuse, elle dépend pourtant de la machine : une copie qu'elle arrête est relancée seule avant tout verdict.
+dépend pas de ce que la machine fait d'autre. L'attente n'est là qu'en dernier recours, pour une copie qui ne demande même pas à
+calculer (sommeil, blocage) : c'est l'horloge, moins ce qu'elle a calculé et moins ce qu'elle a passé dans la file d'un cœur occupé
+par d'autres. Généreuse, elle peut encore dépendre de la machine (disque) : une copie qu'elle arrête est relancée seule avant tout
+verdict.
 """
 
 import math
@@ -11,15 +13,17 @@ import time
 from collections.abc import Callable
 from contextlib import contextmanager
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from autograder.groups import SPARE, ControlGroup, ProcessTree, memory_bytes, thread_count
 from autograder.settings import MIB
 
-WAIT_FACTOR = 10  # secondes d'horloge laissées pour une seconde de calcul permise : de quoi partager chaque cœur à dix
-STARTUP_WAIT = 120.0  # secondes d'horloge laissées à l'interpréteur pour s'ouvrir, disque froid et machine chargée
+WAIT_FACTOR = 10  # secondes d'attente laissées pour une seconde de calcul permise
+SLOWDOWN = 10  # secondes d'horloge qu'une seconde de calcul ou d'attente peut prendre avant que le correcteur ne renonce
+STARTUP_WAIT = 120.0  # secondes d'attente laissées à l'interpréteur pour s'ouvrir, disque froid
 STARTUP_SECONDS = 30.0  # secondes de calcul qu'il peut y passer
 GRACE = 1.0  # secondes de calcul laissées à une cellule interrompue pour s'arrêter d'elle-même
-WAIT_GRACE = 10.0  # les mêmes, d'horloge
+WAIT_GRACE = 10.0  # les mêmes, d'attente
 WRITABLE = ("/tmp", "/copie", "/dev/shm")  # chacun est un disque en mémoire, de taille bornée
 POLL = 0.1  # secondes entre deux relevés du guetteur
 
@@ -46,12 +50,12 @@ class Limits:
 
     @property
     def cell_wait(self) -> float:
-        """Temps d'horloge d'une cellule, en secondes."""
+        """Temps d'attente d'une cellule, en secondes."""
         return WAIT_FACTOR * self.cell_seconds
 
     @property
     def notebook_wait(self) -> float:
-        """Temps d'horloge de toute la copie, en secondes."""
+        """Temps d'attente de toute la copie, en secondes."""
         return max(self.cell_wait, WAIT_FACTOR / 2 * self.notebook_seconds)
 
     @property
@@ -62,7 +66,7 @@ class Limits:
     @property
     def patience(self) -> float:
         """Temps d'horloge au bout duquel celui qui a demandé une correction n'attend plus, en secondes."""
-        return self.notebook_wait + 2 * STARTUP_WAIT + 60
+        return self.notebook_wait + SLOWDOWN * (self.notebook_seconds + 2 * STARTUP_SECONDS) + 2 * STARTUP_WAIT + 60
 
     def rlimits(self) -> dict[str, int]:
         """Limites de chaque processus, posées dans le bac à sable avant que le code de l'étudiant ne tourne."""
@@ -74,6 +78,23 @@ class Limits:
             "RLIMIT_NOFILE": 256,
             "RLIMIT_CORE": 0,
         }
+
+
+class Spent(NamedTuple):
+    """Temps d'une copie, en secondes : celui qu'elle a passé à calculer, et celui qu'elle a passé à ne rien demander."""
+
+    computing: float
+    waiting: float
+
+    def plus(self, other: "Spent") -> "Spent":
+        return Spent(self.computing + other.computing, self.waiting + other.waiting)
+
+    def minus(self, other: "Spent") -> "Spent":
+        return Spent(self.computing - other.computing, self.waiting - other.waiting)
+
+
+NEVER = Spent(math.inf, math.inf)
+STARTUP = Spent(STARTUP_SECONDS, STARTUP_WAIT)
 
 
 class Meter:
@@ -97,8 +118,8 @@ class Meter:
         self._files_given = 0
         self.reason: str | None = None
         self._stop = threading.Event()
-        self._cell_start = self._notebook_start = (0.0, time.monotonic())
-        self._cell_end = self._notebook_end = math.inf  # secondes de calcul, depuis le départ de la copie
+        self._waiting, self._seen = 0.0, (time.monotonic(), self._served())
+        self._cell_end, self._notebook_end = STARTUP, NEVER
         threading.Thread(target=self._watch, daemon=True).start()
 
     def close(self) -> None:
@@ -107,53 +128,49 @@ class Meter:
 
     def open_notebook(self) -> None:
         """Part de zéro : ce qui a été consommé jusqu'ici (ouverture de l'interpréteur) n'est pas à la copie."""
-        self._notebook_start = (self._group.cpu_seconds(), time.monotonic())
-        self._notebook_end = self._notebook_start[0] + self.limits.notebook_seconds
+        self._notebook_end = self._spent().plus(Spent(self.limits.notebook_seconds, self.limits.notebook_wait))
         self._files_given = self._written()[0]
         self.open_cell()
 
     def open_cell(self) -> None:
         """Ouvre le temps d'une cellule ou d'un test."""
-        self._cell_start = (self._group.cpu_seconds(), time.monotonic())
-        self._cell_end = self._cell_start[0] + self.limits.cell_seconds
+        self._cell_end = self._spent().plus(Spent(self.limits.cell_seconds, self.limits.cell_wait))
 
     @contextmanager
     def uncharged(self):
-        """Ce qui se passe ici n'est pas compté à la copie, dans la limite de STARTUP_SECONDS."""
-        before = (self._group.cpu_seconds(), time.monotonic())
-        cell, notebook, ends = self._cell_start, self._notebook_start, (self._cell_end, self._notebook_end)
-        self._cell_start, self._cell_end, self._notebook_end = before, before[0] + STARTUP_SECONDS, math.inf
+        """Ce qui se passe ici n'est pas compté à la copie, dans la limite de STARTUP."""
+        before, ends = self._spent(), (self._cell_end, self._notebook_end)
+        self._cell_end, self._notebook_end = before.plus(STARTUP), NEVER
         try:
             yield
         finally:
-            seconds, wait = self._group.cpu_seconds() - before[0], time.monotonic() - before[1]
-            self._cell_start = (cell[0] + seconds, cell[1] + wait)
-            self._notebook_start = (notebook[0] + seconds, notebook[1] + wait)
-            self._cell_end, self._notebook_end = ends[0] + seconds, ends[1] + seconds
+            free = self._spent().minus(before)
+            self._cell_end, self._notebook_end = (end.plus(free) for end in ends)
 
-    def left(self) -> tuple[float, float]:
-        """Ce qui reste à la cellule en cours : secondes de calcul, secondes d'horloge."""
-        now = time.monotonic()
-        wait = min(self._cell_start[1] + self.limits.cell_wait, self._notebook_start[1] + self.limits.notebook_wait) - now
-        return min(self._cell_end, self._notebook_end) - self._group.cpu_seconds(), wait
+    def left(self) -> Spent:
+        """Ce qui reste à la cellule en cours."""
+        return Spent(*map(min, self._cell_end, self._notebook_end)).minus(self._spent())
 
-    def spent(self) -> str | None:
+    def exhausted(self) -> str | None:
         """Pourquoi la copie entière n'a plus de temps, ou None."""
-        if self._group.cpu_seconds() >= self._notebook_end:
+        computing, waiting = self._notebook_end.minus(self._spent())
+        if computing <= POLL:
             return f"la copie a dépassé son temps de calcul total ({self.limits.notebook_seconds:g} s)"
-        if time.monotonic() >= self._notebook_start[1] + self.limits.notebook_wait:
-            return f"la copie a dépassé son temps d'attente total ({self.limits.notebook_wait:g} s d'horloge)"
+        if waiting <= 0:
+            return f"la copie a dépassé son temps d'attente total ({self.limits.notebook_wait:g} s sans calculer)"
         return None
 
     def waited(self) -> bool:
-        """La cellule interrompue l'est-elle pour avoir attendu, et non pour avoir trop calculé ?"""
-        seconds, wait = self.left()
-        return wait < 0.1 * self.limits.cell_wait and seconds > 0.1 * self.limits.cell_seconds
+        """La copie est-elle arrêtée pour avoir attendu, et non pour avoir trop calculé ?"""
+        computing, waiting = self.left()
+        return waiting <= 0 < computing
 
     def late(self) -> str:
         """Ce que l'on dit d'une cellule interrompue : la limite atteinte, et sa valeur."""
+        if (reason := self.exhausted()) is not None:
+            return reason
         if self.waited():
-            return f"temps d'attente dépassé ({self.limits.cell_wait:g} s d'horloge, sans assez de calcul)"
+            return f"temps d'attente dépassé ({self.limits.cell_wait:g} s sans calculer)"
         return f"temps de calcul dépassé ({self.limits.cell_seconds:g} s)"
 
     def death(self) -> str:
@@ -162,8 +179,18 @@ class Meter:
             self.reason = self._too_much_memory()
         return self.reason or "le processus de la copie s'est arrêté pendant ce code"
 
+    def _served(self) -> float:
+        """Secondes que les processus de la copie ont passées sur un cœur, ou dans sa file."""
+        return self._group.cpu_seconds() + self._group.queued_seconds()
+
+    def _spent(self) -> Spent:
+        return Spent(self._group.cpu_seconds(), self._waiting)
+
     def _watch(self) -> None:
         while not self._stop.wait(POLL):
+            now, served = time.monotonic(), self._served()
+            self._waiting += max(0.0, now - self._seen[0] - max(0.0, served - self._seen[1]))
+            self._seen = (now, served)
             reason = self._excess()
             if reason is not None and not self._stop.is_set():
                 self.reason = reason
@@ -172,11 +199,11 @@ class Meter:
 
     def _excess(self) -> str | None:
         """La limite que la copie dépasse sans que rien d'autre ne l'arrête, ou None."""
-        seconds = self._group.cpu_seconds()
-        if seconds > self._notebook_end + GRACE:
+        if self._group.cpu_seconds() > self._notebook_end.computing + GRACE:
             return f"la copie a dépassé son temps de calcul total ({self.limits.notebook_seconds:g} s)"
-        if seconds > self._cell_end + GRACE:
-            return f"temps de calcul dépassé ({self.limits.cell_seconds:g} s), et le code ne s'interrompt pas"
+        computing, waiting = self.left()
+        if computing < -GRACE or waiting < -WAIT_GRACE:
+            return f"{self.late()}, et le code ne s'interrompt pas"
         if not self._group.kernel_bounds:
             processes, limit = self._group.processes(), self.limits.memory_mib * MIB
             if memory_bytes(processes, limit) > limit:

@@ -48,7 +48,7 @@ def correct(
 ) -> dict:
     """Corrige une copie dans un processus neuf et rend ce qu'il a vu.
 
-    Si une limite d'horloge l'arrête, la copie est relancée une fois : ce n'est un verdict que la seconde.
+    Si une limite d'attente l'arrête, la copie est relancée une fois : ce n'est un verdict que la seconde.
 
     Args:
         source: notebook du devoir, avec corrigé et tests cachés.
@@ -58,13 +58,13 @@ def correct(
         limits: limites de la copie.
         packages: paquets à montrer à la copie, si on les connaît déjà (`allowed_packages`).
         secret: tests que l'étudiant n'a pas reçus en entier (`secret_tests`).
-        alone: True, la copie est seule, et une limite d'horloge est un verdict ; False, elle ne l'est pas, et c'est à l'appelant
+        alone: True, la copie est seule, et une limite d'attente est un verdict ; False, elle ne l'est pas, et c'est à l'appelant
             de la relancer ; None, elle est relancée d'ici.
     Returns:
         « outputs » et « errors » (par rang de cellule de la copie), « tests » (par identifiant), « incidents », « tainted » (voir
         `tester.Session.run`).
     Raises:
-        Starved: une limite d'horloge a arrêté la copie, et `alone` est False.
+        Starved: une limite d'attente a arrêté la copie, et `alone` est False.
         GradingFailure: le correcteur a dépassé son temps ou s'est arrêté.
     """
     if alone is None:

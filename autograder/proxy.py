@@ -6,11 +6,10 @@ sinon les arguments qu'il passe.
 """
 
 import builtins
-import time
 from collections.abc import Iterable
 
 from autograder import channel
-from autograder.limits import STARTUP_WAIT, WAIT_GRACE, Meter
+from autograder.limits import Meter
 
 
 class Lost(BaseException):
@@ -28,8 +27,7 @@ class Student:
         meter: compte ce que la copie consomme.
 
     `lost` garde la raison de la dernière défaillance, que le test l'ait vue ou non ; `failed` dit que c'était une mort ou un temps
-    dépassé, et non une valeur refusée ; `dead`, que le processus ne répondra plus ; `starved`, qu'une limite d'horloge l'a arrêté,
-    et laquelle.
+    dépassé, et non une valeur refusée ; `dead`, que le processus ne répondra plus ; `starved`, que sa limite d'attente l'a arrêté.
     """
 
     def __init__(self, connection, meter: Meter):
@@ -51,7 +49,7 @@ class Student:
             Lost: le bac à sable n'a pas démarré.
         """
         with self.meter.uncharged():
-            self.request("start", wait=STARTUP_WAIT, limits=rlimits, modules=modules, given=list(given))
+            self.request("start", limits=rlimits, modules=modules, given=list(given))
         self.meter.open_notebook()
 
     def start_clock(self) -> None:
@@ -69,35 +67,30 @@ class Student:
         if answer.get("status") == "ipython" and not self.has_ipython:
             self.has_ipython = True
             with self.meter.uncharged():
-                self.request("open", wait=STARTUP_WAIT)
+                self.request("open")
             answer = self.request("resume")
         return answer
 
-    def request(self, op: str, wait: float | None = None, **fields) -> dict:
+    def request(self, op: str, **fields) -> dict:
         """Pose une demande et rend la réponse ; toute défaillance lève Lost.
 
         Args:
             op: nom de la demande.
-            wait: secondes d'horloge à attendre ; par défaut, ce qui reste à la cellule et à la copie.
             fields: ce que la demande porte.
         Raises:
             Lost: le processus est mort ou muet, ou ce qu'il a envoyé n'est pas un message.
         """
         if self.dead:
             raise self._fail("le processus de la copie est arrêté")
-        if wait is None and (reason := self.meter.spent()):
+        if reason := self.meter.exhausted():
             self.dead = True
             raise self._late(reason)
-        seconds, left = self.meter.left()
-        times = {"seconds": max(0.05, seconds), "wait": max(0.05, left if wait is None else wait)}
+        computing, waiting = self.meter.left()
         try:
-            answer = self.channel.ask({"op": op, **times, **fields}, time.monotonic() + times["wait"] + WAIT_GRACE)
+            answer = self.channel.ask({"op": op, "computing": max(0.05, computing), "waiting": max(0.05, waiting), **fields})
         except channel.Closed:
             self.dead = True
-            raise self._fail(self.meter.death()) from None
-        except channel.Late:
-            self.dead = True
-            raise self._late(f"{self.meter.late()}, et le code ne s'interrompt pas") from None
+            raise self._late(self.meter.death()) from None
         except channel.Refused as error:
             self.dead = True
             raise self._fail(str(error)) from None
@@ -108,7 +101,7 @@ class Student:
         return answer
 
     def _late(self, reason: str) -> Lost:
-        """Un temps est dépassé : si c'est celui de l'horloge, la copie n'y est peut-être pour rien."""
+        """Un temps est dépassé, peut-être : si c'est celui d'attendre, la copie n'y est peut-être pour rien."""
         if self.meter.waited():
             self.starved = reason
         return self._fail(reason)
@@ -139,7 +132,9 @@ class Student:
         return Lost(reason)
 
     def _serve(self, message: dict) -> dict:
-        """Rappelle une fonction du test à la demande de la copie (un juge scripté)."""
+        """Rappelle une fonction du test à la demande de la copie (un juge scripté), ou lui dit ce qu'il lui reste à attendre."""
+        if message.get("op") == "left":
+            return {"status": "ok", "waiting": self.meter.left().waiting}
         number = message.get("number")
         if message.get("op") != "callback" or type(number) is not int or not 0 <= number < len(self.callbacks):
             raise channel.Refused("message mal formé : demande inconnue")

@@ -86,7 +86,7 @@ def parse(source: str) -> ast.Module:
 
 
 class Starved(Exception):
-    """Une limite d'horloge a arrêté la copie, qui n'avait pas assez calculé : la machine en est peut-être la cause."""
+    """Une limite d'attente a arrêté la copie, qui n'avait pas assez calculé : la machine en est peut-être la cause."""
 
 
 class Session:
@@ -95,7 +95,7 @@ class Session:
     Args:
         job: « source » et « copy » (notebooks), « files » (dossier de la copie), « modules », « packages », « isolation »,
             « limits », « secret » (tests dont l'étudiant n'a pas tout reçu), et « alone » : la copie est seule, et une limite
-            d'horloge est un verdict.
+            d'attente est un verdict.
     Raises:
         Starved: la copie n'a même pas pu démarrer à temps.
         RuntimeError: le bac à sable n'a pas démarré.

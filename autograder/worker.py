@@ -113,7 +113,7 @@ class Worker:
         failure, late = None, False
         with redirect_stdout(stdout), redirect_stderr(stderr):
             try:
-                with alarm(request["seconds"], request["wait"]):
+                with self.alarm(request):
                     failure = action()
             except NeedsIPython as pause:
                 self.rest = pause.rest
@@ -187,7 +187,7 @@ class Worker:
         name = request["name"]
         if name not in self.names:
             return {"status": "missing"}
-        with alarm(request["seconds"], request["wait"]):
+        with self.alarm(request):
             return {"status": "ok", "value": self.encode(self.names[name])}
 
     def do_set(self, request: dict) -> dict:
@@ -220,7 +220,7 @@ class Worker:
         stdout, stderr, sys.stdout, sys.stderr = sys.stdout, sys.stderr, quiet, quiet
         try:
             # Lire la valeur compte dans le temps de l'appel : elle peut être immense, ou se fabriquer pendant qu'on la lit.
-            with alarm(request["seconds"], request["wait"]):
+            with self.alarm(request):
                 try:
                     value = function(*args, **kwargs)
                 except CellTimeout:
@@ -230,6 +230,21 @@ class Worker:
                 return {"status": "ok", "value": self.encode(value)}
         finally:
             sys.stdout, sys.stderr = stdout, stderr
+
+    # --- Les questions au correcteur ----------------------------------------------------------------------------------
+
+    def ask(self, request: dict) -> dict:
+        """Pose une question au correcteur ; le réveil attend la fin de l'échange : interrompu au milieu d'un message, le canal ne se
+        lirait plus."""
+        mask = signal.pthread_sigmask(signal.SIG_BLOCK, Alarm.SIGNALS)
+        try:
+            return self.channel.ask(request)
+        finally:
+            signal.pthread_sigmask(signal.SIG_SETMASK, mask)
+
+    def alarm(self, request: dict) -> "Alarm":
+        """Le réveil d'une demande."""
+        return Alarm(request["computing"], request["waiting"], lambda: self.ask({"op": "left"})["waiting"])
 
     # --- Les valeurs ----------------------------------------------------------------------------------------------
 
@@ -287,33 +302,32 @@ class Callback:
     def __call__(self, *args, **kwargs):
         worker = self.worker
         request = {"op": "callback", "number": self.number, "args": worker.encode(args), "kwargs": worker.encode(kwargs)}
-        # Le réveil attend la fin de l'échange : interrompu au milieu d'un message, le canal ne se lirait plus.
-        mask = signal.pthread_sigmask(signal.SIG_BLOCK, alarm.SIGNALS)
-        try:
-            answer = worker.channel.ask(request)
-        finally:
-            signal.pthread_sigmask(signal.SIG_SETMASK, mask)
+        answer = worker.ask(request)
         if answer["status"] == "ok":
             return worker.decode(answer["value"])
         error = answer["error"]
         raise getattr(builtins, error["bases"][0], Exception)(error["message"])
 
 
-class alarm:
-    """Interrompt le bloc au bout de `seconds` secondes de calcul de ce processus, ou de `wait` secondes d'horloge.
+class Alarm:
+    """Interrompt le bloc au bout de `computing` secondes de calcul de ce processus, ou de `waiting` secondes d'attente.
 
+    L'horloge seule ne sait pas si la copie attend ou si un cœur lui manque : `left` dit, à son réveil, combien il reste vraiment.
     Le correcteur mesure de son côté, fils compris, et tue ce qui ne s'interrompt pas.
     """
 
     SIGNALS = {signal.SIGPROF, signal.SIGALRM}
     TIMERS = (signal.ITIMER_PROF, signal.ITIMER_REAL)
 
-    def __init__(self, seconds: float, wait: float):
-        self.times = (seconds, wait)
+    def __init__(self, computing: float, waiting: float, left: Callable[[], float]):
+        self.times, self.left = (computing, waiting), left
 
     def __enter__(self):
         def ring(signum, frame):
-            raise CellTimeout
+            left = self.left() if signum == signal.SIGALRM else 0
+            if left <= 0:
+                raise CellTimeout
+            signal.setitimer(signal.ITIMER_REAL, max(0.05, left))
 
         for number in self.SIGNALS:
             signal.signal(number, ring)

@@ -23,9 +23,9 @@ from autograder import forks
 from autograder.demonstration import build_copy
 from autograder.gradebook import Recorder, graded
 from autograder.grading import Class, Prepared, declare
+from autograder.limits import Limits
 from autograder.preprocessor import allowed_packages, secret_tests, showable
 from autograder.publish import course_config, nbgrader_api
-from autograder.limits import Limits
 from autograder.repair import repair_folder
 from autograder.settings import COPIES, RELEASE, SOURCE
 from autograder.tester import Session

@@ -15,10 +15,10 @@ import pytest
 
 from autograder import demonstration, sandbox
 from autograder.grading import read_marks
+from autograder.limits import Limits
 from autograder.preprocessor import correct, score
 from autograder.publish import hidden_lines
 from autograder.repair import repair_folder
-from autograder.limits import Limits
 from autograder.settings import COPIES, RELEASE, SOURCE
 from autograder.tester import grade_id, kind
 

@@ -5,8 +5,8 @@ import pytest
 from nbclient import NotebookClient
 
 from autograder import sandbox
-from autograder.proxy import Student
 from autograder.limits import Limits
+from autograder.proxy import Student
 from autograder.sandbox import Sandbox, package_paths
 
 needs_bwrap = pytest.mark.skipif(sandbox.available() is not None, reason=f"pas de bac à sable : {sandbox.available()}")

@@ -100,7 +100,7 @@ def test_la_copie_qui_attend_est_relancee_seule(tmp_path):
     assert done.returncode == 0, done.stdout + done.stderr
     seen = {mark.etudiant: mark for mark in read_marks(course / "rapport" / "notes.csv")}
     assert (seen["parfaite"].note, seen["parfaite"].statut) == (20, "note")
-    assert seen["bloquee"].statut == "a_relire" and "temps d'attente dépassé (4 s d'horloge" in seen["bloquee"].motif
+    assert seen["bloquee"].statut == "a_relire" and "temps d'attente dépassé (4 s sans calculer" in seen["bloquee"].motif
     told = (course / "rapport" / "journal.txt").read_text(encoding="utf-8")
     assert f"bloquee, {EXERCISE} : temps d'attente dépassé" in told and "à relancer seule" in told and "relancée seule," in told
     assert "parfaite" not in told

@@ -11,8 +11,8 @@ from nbgrader.api import Gradebook
 
 from autograder import demonstration, sandbox
 from autograder.grading import Class, declare, found_copies, grade
-from autograder.publish import nbgrader_api, succeeded
 from autograder.limits import Limits
+from autograder.publish import nbgrader_api, succeeded
 from autograder.settings import COPIES, RELEASE, SOURCE
 
 pytestmark = [

@@ -7,12 +7,13 @@ Ceux que paramètre `watched` passent deux fois : avec la meilleure protection d
 import os
 import subprocess
 import sys
+import time
 from contextlib import contextmanager
 
 import nbformat
 import pytest
 
-from autograder import groups, sandbox
+from autograder import groups, limits, sandbox
 from autograder.groups import Protection, usable_cores
 from autograder.limits import Limits
 from autograder.preprocessor import correct
@@ -33,11 +34,11 @@ def watched(request, monkeypatch):
 
 
 @contextmanager
-def copy_of(limits, isolation="bwrap"):
+def copy_of(bounds, isolation="bwrap"):
     """Le processus d'une copie, prêt à exécuter une cellule."""
-    opened = Sandbox(None, package_paths([]), isolation, limits)
+    opened = Sandbox(None, package_paths([]), isolation, bounds)
     student = Student(opened.connection, opened.meter)
-    rlimits = limits.rlimits()
+    rlimits = bounds.rlimits()
     if isolation == "processus":
         del rlimits["RLIMIT_NPROC"]  # même compte que celui des tests
     try:
@@ -79,10 +80,55 @@ def test_attendre_n_est_pas_calculer(watched):
 
 
 def test_attendre_sans_fin(watched):
-    """L'horloge arrête ce qui attend sans calculer ; la limite est nommée, et la copie n'est pas encore jugée."""
-    with copy_of(Limits(cell_seconds=0.2)) as student, pytest.raises(Lost, match=r"temps d'attente dépassé \(2 s d'horloge"):
+    """Ce qui attend sans calculer est arrêté ; la limite est nommée, et la copie n'est pas encore jugée."""
+    with copy_of(Limits(cell_seconds=0.2)) as student, pytest.raises(Lost, match=r"temps d'attente dépassé \(2 s sans calculer"):
         student.run("import time\ntime.sleep(600)")
     assert "temps d'attente dépassé" in student.starved
+
+
+FLOOD = """
+import channel, gc
+peer = next(found for found in gc.get_objects() if isinstance(found, channel.Channel))
+while True:
+    peer._connection.send(channel.pack({"kind": "ask", "op": "callback", "number": 0, "args": {"t": []}, "kwargs": {"d": []}}))
+"""
+SILENCE = """
+import signal, time
+signal.signal(signal.SIGALRM, signal.SIG_IGN)
+time.sleep(600)
+"""
+
+
+@pytest.mark.parametrize("code", [FLOOD, SILENCE], ids=["bavard", "muet"])
+def test_ni_bavard_ni_muet_n_arrete_le_correcteur(code, monkeypatch, watched):
+    """Une copie qui demande sans lire les réponses, ou qui ne répond plus, est tuée à sa limite."""
+    monkeypatch.setattr(limits, "WAIT_GRACE", 1.0)
+    with copy_of(Limits(cell_seconds=0.3)) as student:
+        student.callbacks.append(lambda: "x" * 1000)
+        with pytest.raises(Lost, match="temps (d'attente|de calcul) dépassé"):
+            student.run(code)
+        assert student.dead
+
+
+def test_manquer_de_coeur_n_est_pas_attendre(watched):
+    """Seize boucles sur un seul cœur : la copie y passe bien plus que son temps d'attente, et finit."""
+    limit = Limits(cell_seconds=0.5)
+    core = {min(os.sched_getaffinity(0))}
+    # Chacune sa session : le noyau partage un cœur entre sessions avant de le partager entre processus.
+    spin = [sys.executable, "-S", "-c", "while True: pass"]
+    loops = [subprocess.Popen(spin, start_new_session=True) for _ in range(16)]
+    try:
+        with copy_of(limit) as student:
+            for pid in [loop.pid for loop in loops] + [process.pid for process in student.meter._group.processes()]:
+                os.sched_setaffinity(pid, core)
+            before = time.monotonic()
+            code = "import time\nend = time.process_time() + 0.4\nwhile time.process_time() < end: pass\nprint('fin')"
+            assert shown(student.run(code)) == "fin\n" and student.starved is None
+            assert time.monotonic() - before > limit.cell_wait
+    finally:
+        for loop in loops:
+            loop.kill()
+            loop.wait()
 
 
 def cell(name, source, role):

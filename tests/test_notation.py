@@ -22,7 +22,7 @@ from traitlets.config import Config
 from autograder import demonstration, grading, sandbox
 from autograder.grading import Class, control, declare, found_copies, grade, read_marks
 from autograder.limits import Limits
-from autograder.settings import COPIES, RELEASE, ROOT, SOURCE, UsageError, configure
+from autograder.settings import COPIES, RELEASE, ROOT, SOURCE, UsageError
 
 pytestmark = pytest.mark.skipif(sandbox.available() is not None, reason=f"pas de bac à sable : {sandbox.available()}")
 
