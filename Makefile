@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 PRET := .venv/pret
 
-.PHONY: aide isolement cours test lab juge juge-arret test-juge bench
+.PHONY: aide isolement cours test lab juge juge-arret test-juge bench paquet
 
 aide:
 	@echo "make cours       installe, exécute les leçons, publie et note les exercices, écrit rapport/"
@@ -12,6 +12,7 @@ aide:
 	@echo "make juge        installe et démarre le juge local (vLLM, environ 3 Go)"
 	@echo "make juge-arret  arrête le juge"
 	@echo "make test-juge   démarre le juge et lui repose les questions du journal"
+	@echo "make paquet      construit dist/nbgrader_correcteur-….whl, le correcteur seul"
 	@echo "make bench       mesure et écrit bench/RESULTATS.md (moins de 50 minutes ; BENCH_COMPLET=1 : davantage)"
 
 $(PRET): requirements.txt pyproject.toml
@@ -33,6 +34,12 @@ cours: $(PRET) isolement
 test: $(PRET) isolement
 	$(BIN)/python -m pytest -n 2 --dist loadfile
 	$(BIN)/python -m pytest --nbval --nbval-cell-timeout=120 -n 2 --dist loadscope notebooks
+
+# Le correcteur seul : une roue que l'on installe à côté de n'importe quel cours nbgrader (commande « correcteur »).
+paquet: $(PRET)
+	$(BIN)/pip wheel --quiet --no-deps --wheel-dir dist ./autograder
+	@rm -rf autograder/build autograder/*.egg-info
+	@ls dist/*.whl
 
 lab: $(PRET)
 	$(BIN)/cours lab

@@ -1,15 +1,11 @@
-"""La commande `cours` : tout ce que le cours sait faire, en français.
+"""La commande du correcteur : collecter, noter, exporter, écrire les retours, valider.
 
-Codes de sortie : 0 tout va bien ; 1 au moins une copie, une leçon ou une vérification est en faute,
-et chacune est nommée ; 2 mauvais usage ou environnement, avec la commande qui répare.
+Codes de sortie : 0 tout va bien ; 1 au moins une copie est en faute, et chacune est nommée ; 2 mauvais usage ou environnement, avec la commande qui répare.
 """
 
 import errno
 import logging
-import os
-import shutil
 import sys
-from collections.abc import Callable
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated
@@ -21,23 +17,25 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from autograder.french_cli import TyperException, usage_error
 from autograder.settings import UsageError, locked
 
-app = typer.Typer(
-    help="Évaluer les textes générés : les leçons, le juge, les exercices et leur notation.",
-    no_args_is_help=True,
-    add_completion=False,
-    pretty_exceptions_enable=False,
-    context_settings={"help_option_names": ["-h", "--help"]},
-)
-judge_app = typer.Typer(help="Le juge local : un vrai serveur vLLM.", no_args_is_help=True)
-app.add_typer(judge_app, name="juge")
 
+def new_app(purpose: str) -> typer.Typer:
+    """Application Typer, réglée comme celles de ce projet."""
+    return typer.Typer(
+        help=purpose,
+        no_args_is_help=True,
+        add_completion=False,
+        pretty_exceptions_enable=False,
+        context_settings={"help_option_names": ["-h", "--help"]},
+    )
+
+
+app = new_app("Noter les copies d'un cours nbgrader dans des bacs à sable.")
 console = Console(highlight=False)
 Processes = Annotated[
     int | None,
     typer.Option("--processus", min=1, help="Copies ou leçons exécutées à la fois ; par défaut, autant que de cœurs utilisables."),
 ]
 Isolation = Annotated[str, typer.Option("--isolement", help="auto, bwrap, ou processus (copies de confiance seulement).")]
-LessonNames = Annotated[list[str] | None, typer.Argument(help="Leçons : « 01 » ou « 01_bleu » ; toutes par défaut.")]
 
 
 def progress() -> Progress:
@@ -50,7 +48,7 @@ def progress() -> Progress:
 
 def cores() -> int:
     """Copies ou leçons à exécuter à la fois quand on ne l'a pas dit."""
-    from autograder.groups import usable_cores
+    from autograder.execution.groups import usable_cores
 
     return usable_cores()
 
@@ -76,7 +74,12 @@ def journal(output: Path):
 
 
 def main() -> None:
-    """Point d'entrée : traduit les erreurs prévues en une phrase et un code de sortie."""
+    """Point d'entrée de « correcteur »."""
+    run(app)
+
+
+def run(app: typer.Typer) -> None:
+    """Exécute une commande ; traduit les erreurs prévues en une phrase et un code de sortie."""
     try:
         sys.exit(app(standalone_mode=False))
     except UsageError as error:
@@ -94,107 +97,6 @@ def main() -> None:
         message = "Interrompu ; ce qui est déjà fait est gardé, relancez la même commande."
     console.print(f"Erreur : {message}", style="red", soft_wrap=True, markup=False)
     sys.exit(2)
-
-
-@app.command("construire")
-def build(
-    lessons: LessonNames = None,
-    processes: Processes = None,
-) -> None:
-    """Dérive et exécute les notebooks des leçons, sur les verdicts enregistrés."""
-    from autograder import coverage
-    from autograder.lessons import find, notebook_path, write
-
-    texts = find(lessons)
-    with progress() as bar:
-        failures = _execute_lessons(bar, texts, processes or cores(), lambda text, notebook: write(notebook, notebook_path(text)))
-    coverage.write()
-    _finish(f"{len(texts) - len(failures)} leçon(s) exécutée(s) sur {len(texts)}.", failures)
-
-
-def _execute_lessons(bar: Progress, texts: list[Path], processes: int, keep: Callable) -> list:
-    """Exécute des leçons ; passe chaque notebook à `keep`, et rend les erreurs des autres."""
-    from autograder.lessons import LessonError, execute_all
-
-    failures = []
-    task = bar.add_task("Leçons", total=len(texts))
-    for text, result in execute_all(texts, processes):
-        if isinstance(result, LessonError):
-            failures.append(result)
-        else:
-            keep(text, result)
-        bar.update(task, advance=1, description=text.stem)
-    return failures
-
-
-@app.command("enregistrer")
-def record(
-    lessons: LessonNames = None,
-    restart: Annotated[
-        bool, typer.Option("--recommencer", help="Oublie l'enregistrement interrompu, au lieu de le reprendre.")
-    ] = False,
-) -> None:
-    """Enregistre de nouveau les réponses du juge pour des leçons (serveur démarré) ; reprend après un arrêt."""
-    from autograder.recording import record_lesson, recorded_lessons
-
-    failures = []
-    for text in recorded_lessons(lessons):
-        failure = record_lesson(text, restart, console)
-        if failure is not None:
-            failures.append(failure)
-    _finish("Enregistrement terminé ; « cours construire » met à jour les notebooks.", failures)
-
-
-@app.command("demonstration")
-def demonstration(
-    output: Annotated[Path, typer.Option("--sortie", help="Dossier du rapport.")] = Path("rapport"),
-    processes: Processes = None,
-) -> None:
-    """Exécute les leçons, publie les exercices, note la classe de démonstration et écrit le rapport."""
-    output, processes = output.resolve(), processes or cores()
-    with locked(output), journal(output):
-        _demonstrate(output, processes)
-
-
-def _demonstrate(output: Path, processes: int) -> None:
-    from autograder import publish, report, sandbox
-    from autograder.demonstration import MARKS_FILE, build
-    from autograder.grading import Class, differences, found_copies, read_marks
-    from autograder.lessons import find
-    from autograder.limits import Limits
-    from autograder.settings import COPIES, RELEASE, SOURCE
-
-    lines, reason = [], sandbox.available()
-
-    def write_page(text: Path, notebook) -> None:
-        lines.append(report.write_lesson(output, text.stem, notebook))
-
-    with progress() as bar:
-        failures = _execute_lessons(bar, find(), processes, write_page)
-        task = bar.add_task("Publication", total=1)
-        publish.publish()
-        bar.update(task, advance=1)
-    course, interrupted = output / "classe", not (output / "notes.csv").exists()
-    (output / "notes.csv").unlink(missing_ok=True)  # il n'est là que si tout a été noté
-    for path in course.glob("*"):
-        if path.name != "travail" or not interrupted:
-            shutil.rmtree(path) if path.is_dir() else path.unlink()
-    shutil.copytree(SOURCE, course / "source")
-    built = build(RELEASE, COPIES, course / "submitted", harmless=reason is not None)
-    isolation = "bwrap" if reason is None else "processus"
-    limits = Limits(cell_seconds=5, notebook_seconds=30)
-    group = Class(course, course / "submitted", course / "travail", isolation, limits)
-    marks = _grade_class(group, found_copies(group.copies), processes, controls=True)
-    expected = read_marks(COPIES / MARKS_FILE)
-    if reason is not None:
-        left_out = [mark for mark in expected if not (group.copies / mark.etudiant / mark.devoir).exists()]
-        expected = [mark for mark in expected if mark not in left_out]
-        told = f"{len(left_out)} copies piégées laissées de côté, faute d'isolement : {reason}."
-        console.print(told, markup=False, soft_wrap=True)
-    failures += differences(marks, expected)
-    report.write_class(output, group, marks, lines, [str(failure) for failure in failures], demonstration=True)
-    console.print(f"{len(lines)} leçons exécutées, {len(built)} copies de démonstration notées.")
-    _finish(_summary(marks, output), failures)
 
 
 @app.command("noter")
@@ -216,11 +118,11 @@ def grade_command(
     ] = None,
 ) -> None:
     """Note une classe dans des bacs à sable ; reprend là où une notation interrompue s'est arrêtée."""
-    from autograder import forks, sandbox
+    from autograder.execution import forks, sandbox
 
-    forks.preload("autograder.grading")  # se charge là-bas pendant que la suite se charge ici
-    from autograder.grading import Class, found_copies
-    from autograder.limits import Limits
+    forks.preload("autograder.record.grading")  # se charge là-bas pendant que la suite se charge ici
+    from autograder.execution.limits import Limits
+    from autograder.record.grading import Class, found_copies
 
     course, output, processes = course.resolve(), output.resolve(), processes or cores()
     limits = Limits(cell_seconds=cell_seconds, notebook_seconds=notebook_seconds)
@@ -229,32 +131,32 @@ def grade_command(
     chosen = found_copies(group.copies, assignment, student)
     with locked(course, output), journal(output):
         if scheduler is None:
-            marks = _grade_class(group, chosen, processes, controls=not no_controls)
+            marks = grade_class(group, chosen, processes, controls=not no_controls)
         else:
-            from autograder.cluster import cluster
+            from autograder.record.cluster import cluster
 
             with cluster(scheduler, group.work, isolation) as refused:
                 for line in refused:
                     console.print(f"· {line}", style="yellow", soft_wrap=True, markup=False)
-                marks = _grade_class(group, chosen, processes, controls=not no_controls)
+                marks = grade_class(group, chosen, processes, controls=not no_controls)
         _write_report(output, group, marks, chosen if assignment or student else None)
     failures = [f"{mark.etudiant}, {mark.devoir} : {mark.motif}" for mark in marks if mark.statut == "erreur"]
-    _finish(_summary(marks, output), failures)
+    finish(summary(marks, output), failures)
 
 
 def _write_report(output: Path, group, marks: list, chosen: list | None) -> None:
     """Écrit le rapport ; noter `chosen`, une partie de la classe, ne doit pas effacer les notes des autres."""
-    from autograder import report
-    from autograder.grading import read_marks
+    from autograder.record import report
+    from autograder.record.marks import read_marks
 
     if chosen is not None and (output / "notes.csv").exists():
         marks = [mark for mark in read_marks(output / "notes.csv") if (mark.etudiant, mark.devoir) not in chosen] + marks
-    report.write_class(output, group, marks, [], [], demonstration=False)
+    report.write_class(output, group, marks)
 
 
-def _grade_class(group, copies: list, processes: int, controls: bool) -> list:
+def grade_class(group, copies: list, processes: int, controls: bool) -> list:
     """Note les copies avec une barre de progression : témoins d'abord, puis chaque copie, gardée dès qu'elle est exécutée."""
-    from autograder.grading import control, declare, grade
+    from autograder.record.grading import control, declare, grade
 
     marks, assignments = [], sorted({assignment for _, assignment in copies})
     with progress() as bar:
@@ -270,7 +172,8 @@ def _grade_class(group, copies: list, processes: int, controls: bool) -> list:
     return sorted(marks, key=lambda mark: (mark.devoir, mark.etudiant))
 
 
-def _summary(marks: list, output: Path) -> str:
+def summary(marks: list, output: Path) -> str:
+    """Ce qu'une notation a donné, en une ligne."""
     statuses = ", ".join(f"{sum(mark.statut == name for mark in marks)} {name}" for name in ("note", "a_relire", "erreur"))
     return f"{len(marks)} copies : {statuses}. À voir : {output / 'index.html'}"
 
@@ -282,13 +185,13 @@ def collect_command(
     target: Annotated[Path, typer.Option("--vers", help="Dossier des copies.")] = Path("submitted"),
 ) -> None:
     """Range l'archive d'un devoir Moodle dans submitted/ ; ce qui est dangereux est refusé et nommé."""
-    from autograder.moodle import collect
+    from autograder.intake.moodle import collect
 
     report = collect(archive, assignment, target)
     replaced = [f"{student} : copie remplacée par une nouvelle." for student in report.replaced]
     for line in report.ignored + report.remarks + replaced:
         console.print(f"· {line}", style="yellow", soft_wrap=True, markup=False)
-    _finish(f"{report} Dossier : {target}", report.refused)
+    finish(f"{report} Dossier : {target}", report.refused)
 
 
 @app.command("exporter")
@@ -303,8 +206,9 @@ def export_command(
     copies: Annotated[Path, typer.Option("--copies", help="Dossier des copies, avec participants.csv.")] = Path("submitted"),
 ) -> None:
     """Exporte les notes pour un tableur ou pour Moodle ; une copie en erreur garde une case vide."""
-    from autograder.export import TABLE, export_marks, read_participants
-    from autograder.grading import read_marks
+    from autograder.intake.participants import TABLE, read_participants
+    from autograder.record.export import export_marks
+    from autograder.record.marks import read_marks
 
     output = output or marks.with_name("moodle.csv" if form == "moodle" else "export.csv")
     if output.resolve() == marks.resolve():
@@ -312,7 +216,7 @@ def export_command(
     report = export_marks(read_marks(marks), read_participants(copies / TABLE), output, form)
     for line in report.remarks:
         console.print(f"· {line}", style="yellow", soft_wrap=True, markup=False)
-    _finish(f"Écrit : {', '.join(str(path) for path in report.files)}", report.failures)
+    finish(f"Écrit : {', '.join(str(path) for path in report.files)}", report.failures)
 
 
 @app.command("retours")
@@ -326,10 +230,10 @@ def feedback_command(
     course: Annotated[Path, typer.Option("--cours", help="Dossier du cours nbgrader.")] = Path("."),
 ) -> None:
     """Écrit les retours aux étudiants (feedback/) et leur index (retours.html) ; rien n'y sort des tests cachés."""
-    from autograder import sandbox
-    from autograder.feedback import write_feedback
-    from autograder.grading import Class
-    from autograder.limits import Limits
+    from autograder.execution import sandbox
+    from autograder.execution.limits import Limits
+    from autograder.record.feedback import write_feedback
+    from autograder.record.grading import Class
 
     course, output = course.resolve(), output.resolve()
     copies = (copies or course / "submitted").resolve()
@@ -341,16 +245,19 @@ def feedback_command(
             failures += [f"{page.student}, {page.assignment} : copie sans note." for page in pages if page.graded.note is None]
             written += len(pages)
             bar.update(task, total=total, advance=1, description=f"{pages[0].assignment} {pages[0].student}")
-    _finish(f"{written} page(s) dans {course / 'feedback'}. À voir : {output / 'retours.html'}", failures)
+    finish(f"{written} page(s) dans {course / 'feedback'}. À voir : {output / 'retours.html'}", failures)
+
+
+CopyName = Annotated[str | None, typer.Argument(metavar="COPIE.ipynb|DOSSIER|EX", help="Notebook, dossier ou exercice.")]
 
 
 @app.command("valider")
 def validate_command(
-    copy: Annotated[str | None, typer.Argument(metavar="COPIE.ipynb|DOSSIER|EX", help="Notebook, dossier ou exercice.")] = None,
+    copy: CopyName = None,
     course: Annotated[Path, typer.Option("--cours", help="Dossier du cours.")] = Path("."),
 ) -> None:
     """Exécute les tests visibles d'une copie, sur cette machine ; les tests réservés à la notation n'y sont pas."""
-    from autograder.validation import report, targets, validate
+    from autograder.judgement.validation import report, targets, validate
 
     results = []
     for target in targets(copy, course.resolve()):
@@ -359,103 +266,24 @@ def validate_command(
     raise typer.Exit(0 if all(result.passed for result in results) else 1)
 
 
-@app.command("publier")
-def publish_command() -> None:
-    """Récrit release/ (la version étudiante) d'après source/, avec nbgrader."""
-    from autograder.publish import publish
-
-    changed = publish()
-    console.print("\n".join(f"release/{path}" for path in changed) or "release/ était à jour.", markup=False)
-
-
-@app.command("couverture")
-def coverage_command() -> None:
-    """Récrit docs/COUVERTURE.md : chaque ligne du programme et la cellule qui la traite."""
-    from autograder import coverage
-
-    changed = coverage.write()
-    _finish(f"docs/COUVERTURE.md : {'récrit' if changed else 'à jour'}.", list(coverage.missing()))
-
-
-@app.command("verifier")
-def check() -> None:
-    """Vérifie sans rien exécuter que leçons, exercices, journaux et environnements sont cohérents."""
-    from autograder.checks import CHECKS
-
-    failures = []
-    for function in CHECKS:
-        found = list(function())
-        failures += found
-        console.print(f"{'✗' if found else '✓'} {function.__doc__.splitlines()[0]}", markup=False, soft_wrap=True)
-    _finish(f"{len(failures)} faute(s)." if failures else "Tout est cohérent.", failures)
-
-
 @app.command("verifier-env")
 def check_environment() -> None:
-    """Une ligne par exigence (Python, paquets, bubblewrap, protection des copies, port 8185, juge), avec sa réparation."""
+    """Une ligne par exigence (Python, bubblewrap, protection des copies), avec sa réparation."""
     from autograder.environment import requirements
 
-    lines = requirements()
+    show_requirements(requirements())
+
+
+def show_requirements(lines: list) -> None:
+    """Montre des exigences ; arrête la commande avec le code 2 s'il en manque une d'indispensable."""
     for line in lines:
         console.print(str(line), markup=False, soft_wrap=True, style=None if line.satisfied else "yellow")
     if any(line.essential and not line.satisfied for line in lines):
         raise typer.Exit(2)
 
 
-@app.command("lab")
-def lab() -> None:
-    """Ouvre JupyterLab, en français, sur les leçons."""
-    import json
-
-    from autograder.settings import ROOT
-
-    overrides = Path(sys.prefix) / "share" / "jupyter" / "lab" / "settings" / "overrides.json"
-    settings = json.loads(overrides.read_text(encoding="utf-8")) if overrides.exists() else {}
-    settings["@jupyterlab/translation-extension:plugin"] = {"locale": "fr_FR"}
-    settings["@jupyterlab/notebook-extension:tracker"] = {"codeCellConfig": {"lineWrap": True}}
-    # Le cours se fait hors ligne : JupyterLab n'a ni nouvelles ni mises à jour à chercher.
-    settings["@jupyterlab/apputils-extension:notification"] = {"fetchNews": "false", "checkForUpdates": False}
-    overrides.parent.mkdir(parents=True, exist_ok=True)
-    overrides.write_text(json.dumps(settings, indent=2), encoding="utf-8")
-    command = [sys.executable, "-m", "jupyterlab", f"--ServerApp.root_dir={ROOT}", "--ip=127.0.0.1"]
-    command += ["--LabApp.default_url=/lab/tree/notebooks", *(["--allow-root"] if os.geteuid() == 0 else [])]
-    os.execv(sys.executable, command)
-
-
-@judge_app.command("demarrer")
-def judge_start() -> None:
-    """Installe le juge s'il le faut (.venv-juge), puis démarre vLLM sur 127.0.0.1:8185."""
-    from autograder import judge_server
-
-    judge_server.start(console)
-
-
-@judge_app.command("etat")
-def judge_status() -> None:
-    """Dit si le juge tourne, quel modèle il sert et où est son journal."""
-    from autograder import judge_server
-
-    state = judge_server.status()
-    if state.models:
-        console.print(f"Le juge répond à {judge_server.URL} : {', '.join(state.models)}.")
-    elif state.port_taken:
-        console.print(f"Le port {judge_server.PORT} est pris par un programme qui n'est pas un juge.")
-    else:
-        console.print("Le juge ne répond pas : démarrez-le avec « cours juge demarrer ».")
-    if state.pid:
-        console.print(f"Processus {state.pid} ; journal du serveur : {judge_server.LOG}", soft_wrap=True)
-    raise typer.Exit(0 if state.models else 1)
-
-
-@judge_app.command("arreter")
-def judge_stop() -> None:
-    """Arrête le vLLM démarré par « cours juge demarrer », et lui seul."""
-    from autograder import judge_server
-
-    judge_server.stop(console)
-
-
-def _finish(message: str, failures: list) -> None:
+def finish(message: str, failures: list) -> None:
+    """Nomme les fautes et conclut ; arrête la commande avec le code 1 s'il y en a."""
     for failure in failures:
         console.print(f"✗ {failure}", style="red", soft_wrap=True, markup=False)
     console.print(message, markup=False)

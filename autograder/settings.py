@@ -1,4 +1,4 @@
-"""Réglages communs : dossiers du projet, erreurs de la ligne de commande, configuration de nbgrader."""
+"""Réglages communs : erreurs de la ligne de commande, écriture et verrous des dossiers, configuration de nbgrader."""
 
 import errno
 import fcntl
@@ -8,14 +8,9 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parent.parent
-NOTEBOOKS = ROOT / "notebooks"
-TEXTS = NOTEBOOKS / "textes"
-SOURCE = ROOT / "source"
-RELEASE = ROOT / "release"
-COPIES = ROOT / "autograder" / "copies"
 MIB = 2**20
 LOCK = ".verrou"
+FRENCH_MARK = "### DÉBUT"  # ce qui ouvre un corrigé ou un test caché dans un devoir en français
 
 
 class UsageError(Exception):
@@ -63,22 +58,21 @@ def locked(*folders: Path) -> Iterator[None]:
         yield
 
 
-def configure(config, course: Path = ROOT) -> None:
-    """Règle nbgrader : dossier du cours, délimiteurs et amorces en français.
+def configure(config, course: Path) -> None:
+    """Règle nbgrader pour un cours en français : son dossier, ses délimiteurs et amorces, et la notation en bac à sable.
 
     Args:
         config: objet `Config` de traitlets, celui de nbgrader_config.py.
         course: dossier qui contient source/, release/, submitted/ et gradebook.db.
     """
     config.CourseDirectory.root = str(course)
-    config.CourseDirectory.course_id = "evaluation"
-    config.ClearSolutions.begin_solution_delimeter = "### DÉBUT SOLUTION"
+    config.ClearSolutions.begin_solution_delimeter = f"{FRENCH_MARK} SOLUTION"
     config.ClearSolutions.end_solution_delimeter = "### FIN SOLUTION"
     config.ClearSolutions.code_stub = {
         "python": '# Écrivez votre réponse ici.\nraise NotImplementedError("non implémenté")'
     }
     config.ClearSolutions.text_stub = "Écrivez votre réponse ici."
-    config.ClearHiddenTests.begin_test_delimeter = "### DÉBUT TESTS CACHÉS"
+    config.ClearHiddenTests.begin_test_delimeter = f"{FRENCH_MARK} TESTS CACHÉS"
     config.ClearHiddenTests.end_test_delimeter = "### FIN TESTS CACHÉS"
     secure(config)
 
@@ -89,7 +83,7 @@ def secure(config) -> None:
     Les classes sont nommées, et importées par nbgrader seulement quand il note.
     """
     config.Autograde.sanitize_preprocessors = [
-        "autograder.repair.RepairCopy",
+        "autograder.intake.repair.RepairCopy",
         "nbgrader.preprocessors.ClearOutput",
         "nbgrader.preprocessors.DeduplicateIds",
         "nbgrader.preprocessors.OverwriteKernelspec",
@@ -97,7 +91,7 @@ def secure(config) -> None:
         "nbgrader.preprocessors.CheckCellMetadata",
     ]
     config.Autograde.autograde_preprocessors = [
-        "autograder.preprocessor.IsolatedExecute",
+        "autograder.judgement.preprocessor.IsolatedExecute",
         "nbconvert.preprocessors.ClearMetadataPreprocessor",
         "nbgrader.preprocessors.LimitOutput",
         "nbgrader.preprocessors.SaveAutoGrades",
@@ -107,7 +101,7 @@ def secure(config) -> None:
     # Les retours de nbgrader : tests tels que publiés, texte de l'étudiant inerte.
     config.GenerateFeedback.preprocessors = [
         "nbgrader.preprocessors.GetGrades",
-        "autograder.feedback.HideHiddenTests",
+        "autograder.record.feedback.HideHiddenTests",
         "nbconvert.preprocessors.CSSHTMLHeaderPreprocessor",
     ]
     # Une cellule de test supprimée par l'étudiant est remise : elle vaut 0 ou ses points, jamais « à noter à la main ».

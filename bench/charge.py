@@ -11,8 +11,8 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from autograder.grading import Mark, read_marks
-from autograder.groups import protection, usable_cores
+from autograder.execution.groups import protection, usable_cores
+from autograder.record.marks import Mark, read_marks
 from mesure import COMPLETE, REPEATS, note, reached, show, timed
 
 COMMAND = Path(sys.executable).with_name("cours")

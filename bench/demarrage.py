@@ -11,8 +11,8 @@ import subprocess
 import sys
 import time
 
-from autograder.lessons import find
-from autograder.settings import ROOT
+from course.lessons import find
+from course.settings import ROOT
 from lab import COURS, lab
 from mesure import REPEATS, note, reached, show, timed
 

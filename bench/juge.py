@@ -25,8 +25,8 @@ import psutil
 from openai import OpenAI, OpenAIError
 from rich.console import Console
 
-from autograder import judge_server
 from autograder.settings import UsageError
+from course import judge_server
 from helpers import judge
 from mesure import COMPLETE, note, paired, reached, timed
 

@@ -21,7 +21,7 @@ from jupyter_client.jsonutil import json_default
 from jupyter_client.session import Session
 from websocket import create_connection
 
-from autograder.settings import ROOT
+from course.settings import ROOT
 
 COURS = Path(sys.executable).with_name("cours")
 TIMEOUT = 60  # secondes : démarrage du serveur, ou réponse du noyau

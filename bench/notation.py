@@ -19,16 +19,16 @@ import nbformat
 import psutil
 from nbgrader.api import Gradebook
 
-from autograder import forks
-from autograder.demonstration import build_copy
-from autograder.gradebook import Recorder, graded
-from autograder.grading import Class, Prepared, declare
-from autograder.limits import Limits
-from autograder.preprocessor import allowed_packages, secret_tests, showable
-from autograder.publish import course_config, nbgrader_api
-from autograder.repair import repair_folder
-from autograder.settings import COPIES, RELEASE, SOURCE
-from autograder.tester import Session
+from autograder.execution import forks
+from autograder.execution.limits import Limits
+from autograder.intake.nbgrader_course import course_config, nbgrader_api
+from autograder.intake.repair import repair_folder
+from autograder.judgement.preprocessor import allowed_packages, secret_tests, showable
+from autograder.judgement.tester import Session
+from autograder.record.gradebook import Recorder, graded
+from autograder.record.grading import Class, Prepared, declare
+from course.demonstration import build_copy
+from course.settings import COPIES, RELEASE, SOURCE
 from mesure import COMPLETE, REPEATS, note, paired, show, timed
 
 BIN = Path(sys.executable).parent
@@ -145,7 +145,7 @@ def where_time_goes(course: Path, copies: int = 20) -> None:
     declare(group, [name])
     with nbgrader_api(course, submitted=group.repaired) as api:
         recorder = Recorder(api)
-    forks.preload("autograder.grading")
+    forks.preload("autograder.record.grading")
     found = [steps_of_a_copy(group, recorder, f"e{number:04d}", name) for number in range(copies)]
     recorder.close()
     medians = {step: 1000 * statistics.median(one[step] for one in found) for step in found[0]}

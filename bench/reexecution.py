@@ -20,8 +20,8 @@ from xml.etree import ElementTree
 import nbformat
 from nbclient import NotebookClient
 
-from autograder.lessons import KERNEL, find, notebook_path
-from autograder.settings import NOTEBOOKS, ROOT
+from course.lessons import KERNEL, find, notebook_path
+from course.settings import NOTEBOOKS, ROOT
 from mesure import REPEATS, note, paired, reached, show
 
 TOGETHER = "-n 2 --dist loadscope "

@@ -14,7 +14,7 @@ import sys
 import sacrebleu
 from rouge_score import rouge_scorer
 
-from autograder.lessons import derive, find
+from course.lessons import derive, find
 from helpers.bleu import corpus_bleu
 from helpers.rouge import rouge_l, rouge_n
 from helpers.tokens import french_words

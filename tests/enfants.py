@@ -1,10 +1,10 @@
-"""Travaux de test pour `autograder.forks` : exécutés dans un processus à eux."""
+"""Travaux de test pour `autograder.execution.forks` : exécutés dans un processus à eux."""
 
 import os
 import subprocess
 import time
 
-from autograder import forks
+from autograder.execution import forks
 
 calls = 0
 

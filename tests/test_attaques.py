@@ -13,14 +13,15 @@ from functools import cache
 import nbformat
 import pytest
 
-from autograder import demonstration, sandbox
-from autograder.grading import read_marks
-from autograder.limits import Limits
-from autograder.preprocessor import correct, score
-from autograder.publish import hidden_lines
-from autograder.repair import repair_folder
-from autograder.settings import COPIES, RELEASE, SOURCE
-from autograder.tester import grade_id, kind
+from autograder.execution import sandbox
+from autograder.execution.limits import Limits
+from autograder.intake.assignment import grade_id, kind
+from autograder.intake.repair import repair_folder
+from autograder.judgement.preprocessor import correct, score
+from autograder.record.marks import read_marks
+from course import demonstration
+from course.publish import hidden_lines
+from course.settings import COPIES, RELEASE, SOURCE
 
 pytestmark = pytest.mark.skipif(sandbox.available() is not None, reason=f"pas de bac à sable : {sandbox.available()}")
 

@@ -20,15 +20,16 @@ import nbformat
 import psutil
 import pytest
 
-from autograder import sandbox
-from autograder.grading import Class
-from autograder.limits import Limits
-from autograder.preprocessor import correct, score
-from autograder.proxy import Lost, Student
-from autograder.report import write_class
-from autograder.sandbox import FIRST_UID, Sandbox, package_paths
-from autograder.settings import COPIES, RELEASE, ROOT, SOURCE, UsageError
-from autograder.tester import grade_id, kind
+from autograder.execution import sandbox
+from autograder.execution.limits import Limits
+from autograder.execution.sandbox import FIRST_UID, Sandbox, package_paths
+from autograder.intake.assignment import grade_id, kind
+from autograder.judgement.preprocessor import correct, score
+from autograder.judgement.proxy import Lost, Student
+from autograder.record.grading import Class
+from autograder.record.report import write_class
+from autograder.settings import UsageError
+from course.settings import COPIES, RELEASE, ROOT, SOURCE
 
 needs_bwrap = pytest.mark.skipif(sandbox.available() is not None, reason=f"pas de bac à sable : {sandbox.available()}")
 root_only = pytest.mark.skipif(os.geteuid() != 0, reason="le compte du dehors ne change que si le correcteur est root")
@@ -75,7 +76,7 @@ def test_un_compte_par_bac():
     """Le compte de la copie, lu dans /proc au-dehors, n'est pas le nôtre ; deux correcteurs à la fois en ont deux."""
     code = (
         "import os, sys, time\n"
-        "from autograder.sandbox import *\n"
+        "from autograder.execution.sandbox import *\n"
         "box = Sandbox(None, [], 'bwrap', Limits())\n"
         "print(box.process.pid, flush=True); sys.stdin.read(); box.kill()"
     )
@@ -240,7 +241,7 @@ def test_bombe_a_processus_et_voisin():
     """Cinquante processus demandés, la limite arrête le compte ; un voisin, au même moment, crée les siens ; après kill, plus personne."""
     limits = Limits(cell_seconds=20, notebook_seconds=60, processes=20)
     code = (
-        "import json, sys\nfrom pathlib import Path\nfrom autograder.sandbox import *\nfrom autograder.proxy import Student\n"
+        "import json, sys\nfrom pathlib import Path\nfrom autograder.execution.sandbox import *\nfrom autograder.judgement.proxy import Student\n"
         "limits = Limits(processes=20)\nbox = Sandbox(None, package_paths([]), 'bwrap', limits)\n"
         "student = Student(box.connection, box.meter); student.start(limits.rlimits(), None); student.start_clock()\n"
         "answer = student.run(sys.argv[1])\nprint(''.join(o.get('text', '') for o in answer['outputs']))\nbox.kill()"
@@ -305,7 +306,7 @@ def test_rien_ne_survit():
 @needs_bwrap
 def test_le_correcteur_meurt_la_copie_aussi():
     """Un correcteur tué net n'abandonne pas de copie en vie."""
-    code = "import time\nfrom autograder.sandbox import *\nbox = Sandbox(None, [], 'bwrap', Limits())\nprint(box.process.pid, flush=True)\ntime.sleep(60)"
+    code = "import time\nfrom autograder.execution.sandbox import *\nbox = Sandbox(None, [], 'bwrap', Limits())\nprint(box.process.pid, flush=True)\ntime.sleep(60)"
     grader = subprocess.Popen([sys.executable, "-c", code], cwd=ROOT, stdout=subprocess.PIPE, text=True)
     outside = psutil.Process(int(grader.stdout.readline()))
     family = [outside]
@@ -375,7 +376,7 @@ def test_correcteur_sans_privileges(tmp_path):
     if probe.returncode:
         pytest.skip(f"les espaces d'utilisateurs sont interdits à un compte ordinaire : {probe.stderr.strip()}")
     code = (
-        "import os, sys\nfrom autograder.sandbox import *\nfrom autograder.proxy import Student\n"
+        "import os, sys\nfrom autograder.execution.sandbox import *\nfrom autograder.judgement.proxy import Student\n"
         "limits = Limits(file_mib=8)\nassert choose('auto') == 'bwrap' and os.geteuid() != 0\n"
         "box = Sandbox(None, package_paths([]), 'bwrap', limits)\nstudent = Student(box.connection, box.meter)\n"
         "student.start(limits.rlimits(), None); student.start_clock()\n"
@@ -444,7 +445,7 @@ def test_isolement_inconnu():
 
 def test_isolement_processus(tmp_path):
     """« processus » note une copie honnête, borne mémoire et temps, et le rapport le dit."""
-    from autograder.demonstration import read_copy
+    from course.demonstration import read_copy
 
     assignment = "ex01_bleu2"
     source, notebook = (nbformat.read(folder / assignment / f"{assignment}.ipynb", as_version=4) for folder in (SOURCE, RELEASE))
@@ -456,7 +457,7 @@ def test_isolement_processus(tmp_path):
     assert sum(score(cell, result["tests"].get(grade_id(cell))) for cell in source.cells if kind(cell) == "test") == 20
     assert [error["name"] for error in result["errors"].values()] == ["MemoryError"]
     group = Class(tmp_path, tmp_path, tmp_path / "travail", "processus", LIMITS)
-    write_class(tmp_path / "rapport", group, [], [], [], demonstration=False)
+    write_class(tmp_path / "rapport", group, [])
     assert "processus" in (tmp_path / "rapport" / "index.html").read_text(encoding="utf-8")
 
 

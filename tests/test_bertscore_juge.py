@@ -10,7 +10,7 @@ import json
 import pytest
 from rich.console import Console
 
-from autograder import judge_server
+from course import judge_server
 from helpers.contextual import LAYERS, RECORD, request, run
 
 pytestmark = pytest.mark.juge

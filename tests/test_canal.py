@@ -14,11 +14,11 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from autograder import channel
-from autograder.channel import MAX_BYTES, MAX_DEPTH, MAX_DIGITS, Channel, Closed, Refused, decode, encode, pack, unpack
-from autograder.limits import Limits, Meter
-from autograder.preprocessor import safe_outputs
-from autograder.proxy import Lost, Student, rebuilt
+from autograder.execution import channel
+from autograder.execution.channel import MAX_BYTES, MAX_DEPTH, MAX_DIGITS, Channel, Closed, Refused, decode, encode, pack, unpack
+from autograder.execution.limits import Limits, Meter
+from autograder.judgement.preprocessor import safe_outputs
+from autograder.judgement.proxy import Lost, Student, rebuilt
 
 FAST = settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 

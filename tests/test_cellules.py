@@ -4,10 +4,10 @@ import nbformat
 import pytest
 from nbclient import NotebookClient
 
-from autograder import sandbox
-from autograder.limits import Limits
-from autograder.proxy import Student
-from autograder.sandbox import Sandbox, package_paths
+from autograder.execution import sandbox
+from autograder.execution.limits import Limits
+from autograder.execution.sandbox import Sandbox, package_paths
+from autograder.judgement.proxy import Student
 
 needs_bwrap = pytest.mark.skipif(sandbox.available() is not None, reason=f"pas de bac à sable : {sandbox.available()}")
 LIMITS = Limits(cell_seconds=20, notebook_seconds=60)

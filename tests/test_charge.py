@@ -15,10 +15,14 @@ from contextlib import contextmanager
 import nbformat
 import pytest
 
-from autograder import demonstration, grading, sandbox
-from autograder.grading import Class, Outcome, declare, found_copies, grade, read_marks
-from autograder.limits import Limits
-from autograder.settings import COPIES, LOCK, RELEASE, ROOT, SOURCE
+from autograder.execution import sandbox
+from autograder.execution.limits import Limits
+from autograder.record import grading
+from autograder.record.grading import Class, Outcome, declare, found_copies, grade
+from autograder.record.marks import read_marks
+from autograder.settings import LOCK
+from course import demonstration
+from course.settings import COPIES, RELEASE, ROOT, SOURCE
 
 pytestmark = pytest.mark.skipif(sandbox.available() is not None, reason=f"pas de bac à sable : {sandbox.available()}")
 
@@ -192,7 +196,8 @@ def test_deux_notations_a_la_fois(tmp_path):
     first = subprocess.Popen(command(course), cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
     try:
         deadline = time.monotonic() + 60
-        while not list(course.glob("rapport/travail/resultats/**/*.json")) and time.monotonic() < deadline:
+        # Dès que la première tient le cours, et non plus tard : elle doit encore travailler quand la seconde arrive.
+        while not ((course / LOCK).exists() and (course / LOCK).read_text(encoding="utf-8")) and time.monotonic() < deadline:
             time.sleep(0.02)
         second = run(course)
         other = run(course, "--sortie", tmp_path / "ailleurs")

@@ -8,8 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from autograder import environment, judge_server
-from autograder.settings import ROOT, UsageError
+from autograder.settings import UsageError
+from course import environment, judge_server
+from course.settings import ROOT
 
 COURS = Path(sys.executable).with_name("cours")
 

@@ -12,9 +12,9 @@ import pytest
 from nltk.translate import bleu_score
 from rouge_score import rouge_scorer
 
-from autograder import checks, coverage
-from autograder.lessons import find
-from autograder.settings import ROOT
+from course import checks, coverage
+from course.lessons import find
+from course.settings import ROOT
 from helpers import judge, rag
 from helpers.bleu import modified_precision, sentence_bleu
 from helpers.elo import elo_ratings, simulate_games

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from autograder.settings import ROOT
+from course.settings import ROOT
 
 COURS = Path(sys.executable).with_name("cours")
 HEAVY = {

@@ -18,9 +18,10 @@ from functools import cache
 import nbformat
 import pytest
 
-from autograder import demonstration
-from autograder.grading import read_marks
-from autograder.settings import COPIES, RELEASE, ROOT, SOURCE, TEXTS, UsageError
+from autograder.record.marks import read_marks
+from autograder.settings import UsageError
+from course import demonstration
+from course.settings import COPIES, RELEASE, ROOT, SOURCE, TEXTS
 from helpers import judge
 from helpers.journal import Journal
 

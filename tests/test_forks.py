@@ -6,8 +6,8 @@ import sys
 import psutil
 import pytest
 
-from autograder import forks
-from autograder.settings import ROOT
+from autograder.execution import forks
+from course.settings import ROOT
 
 
 @pytest.fixture(autouse=True)
@@ -53,7 +53,7 @@ def test_enfant_en_retard():
 
 def test_le_serveur_meurt_avec_son_maitre():
     """Tué net, celui qui l'a démarré n'en laisse rien derrière lui."""
-    code = "from autograder import forks; import sys; forks.call('builtins:len', [], 20); print(forks.server().process.pid, flush=True); sys.stdin.read()"
+    code = "from autograder.execution import forks; import sys; forks.call('builtins:len', [], 20); print(forks.server().process.pid, flush=True); sys.stdin.read()"
     master = subprocess.Popen([sys.executable, "-c", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
     server = psutil.Process(int(master.stdout.readline()))
     master.kill()

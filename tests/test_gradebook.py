@@ -9,11 +9,12 @@ import pytest
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 from nbgrader.api import Gradebook
 
-from autograder import demonstration, sandbox
-from autograder.grading import Class, declare, found_copies, grade
-from autograder.limits import Limits
-from autograder.publish import nbgrader_api, succeeded
-from autograder.settings import COPIES, RELEASE, SOURCE
+from autograder.execution import sandbox
+from autograder.execution.limits import Limits
+from autograder.intake.nbgrader_course import nbgrader_api, succeeded
+from autograder.record.grading import Class, declare, found_copies, grade
+from course import demonstration
+from course.settings import COPIES, RELEASE, SOURCE
 
 pytestmark = [
     pytest.mark.skipif(sandbox.available() is not None, reason=f"pas de bac à sable : {sandbox.available()}"),
@@ -233,7 +234,7 @@ def test_rien_a_moitie(tmp_path, monkeypatch):
         raise RuntimeError("refus")
 
     with monkeypatch.context() as patch:
-        patch.setattr("autograder.gradebook.Recorder._write_rows", refuse)
+        patch.setattr("autograder.record.gradebook.Recorder._write_rows", refuse)
         (mark,) = ours(course)
     assert (mark.note, mark.statut) == (None, "erreur") and "refus" in mark.motif
     assert not Path(course / "autograded" / "parfaite" / "ex01_bleu2").exists()

@@ -11,8 +11,9 @@ from pathlib import Path
 import psutil
 import pytest
 
-from autograder import demonstration, sandbox
-from autograder.settings import COPIES, RELEASE, ROOT, SOURCE
+from autograder.execution import sandbox
+from course import demonstration
+from course.settings import COPIES, RELEASE, ROOT, SOURCE
 
 pytestmark = pytest.mark.skipif(sandbox.available() is not None, reason=f"pas de bac à sable : {sandbox.available()}")
 

@@ -9,8 +9,8 @@ import httpx2
 import pytest
 from rich.console import Console
 
-from autograder import judge_server
-from autograder.recording import compare, journals, reproducible
+from course import judge_server
+from course.recording import compare, journals, reproducible
 from helpers.judge import MODEL, JudgeError, ask_all, client
 
 pytestmark = pytest.mark.juge

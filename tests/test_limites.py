@@ -13,13 +13,13 @@ from contextlib import contextmanager
 import nbformat
 import pytest
 
-from autograder import groups, limits, sandbox
-from autograder.groups import Protection, usable_cores
-from autograder.limits import Limits
-from autograder.preprocessor import correct
-from autograder.proxy import Lost, Student
-from autograder.sandbox import Sandbox, package_paths
-from autograder.settings import ROOT
+from autograder.execution import groups, limits, sandbox
+from autograder.execution.groups import Protection, usable_cores
+from autograder.execution.limits import Limits
+from autograder.execution.sandbox import Sandbox, package_paths
+from autograder.judgement.preprocessor import correct
+from autograder.judgement.proxy import Lost, Student
+from course.settings import ROOT
 
 pytestmark = pytest.mark.skipif(sandbox.available() is not None, reason=f"pas de bac à sable : {sandbox.available()}")
 root_only = pytest.mark.skipif(os.geteuid() != 0, reason="le nombre de processus d'un bac n'est borné que si le correcteur est root")
@@ -284,6 +284,6 @@ def test_coeurs_du_quota(outer, inner, cores, tmp_path, monkeypatch):
 
 def test_protection_annoncee():
     """`cours verifier-env` dit comment cette machine mesure et borne les copies."""
-    done = subprocess.run([sys.executable, "-m", "autograder.cli", "verifier-env"], cwd=ROOT, capture_output=True, text=True)
+    done = subprocess.run([sys.executable, "-m", "course.cli", "verifier-env"], cwd=ROOT, capture_output=True, text=True)
     (line,) = [line for line in done.stdout.splitlines() if "protection des copies" in line]
     assert str(groups.protection()) in line and ("cgroup v2" in line or "psutil" in line) and "utilisable" in line

@@ -16,10 +16,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from autograder import moodle
-from autograder.export import Participant, export_marks, read_participants, write_participants
-from autograder.grading import Mark
-from autograder.moodle import Limits, collect, student_id
+from autograder.intake import moodle
+from autograder.intake.moodle import Limits, collect, student_id
+from autograder.intake.participants import Participant, read_participants, write_participants
+from autograder.record.export import export_marks
+from autograder.record.marks import Mark
 from autograder.settings import UsageError
 
 NOTEBOOK = b'{"cells": [], "metadata": {}, "nbformat": 4, "nbformat_minor": 5}'

@@ -19,10 +19,14 @@ from nbgrader.api import Gradebook
 from nbgrader.apps import NbGraderAPI
 from traitlets.config import Config
 
-from autograder import demonstration, grading, sandbox
-from autograder.grading import Class, control, declare, found_copies, grade, read_marks
-from autograder.limits import Limits
-from autograder.settings import COPIES, RELEASE, ROOT, SOURCE, UsageError
+from autograder.execution import sandbox
+from autograder.execution.limits import Limits
+from autograder.record import grading
+from autograder.record.grading import Class, control, declare, found_copies, grade
+from autograder.record.marks import read_marks
+from autograder.settings import UsageError
+from course import demonstration
+from course.settings import COPIES, RELEASE, ROOT, SOURCE
 
 pytestmark = pytest.mark.skipif(sandbox.available() is not None, reason=f"pas de bac à sable : {sandbox.available()}")
 

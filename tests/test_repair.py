@@ -28,10 +28,11 @@ from nbgrader.preprocessors import (
 )
 from traitlets.config import Config
 
-from autograder.cells import is_answer, mark, repair
-from autograder.copyfiles import UnreadableError, read_notebook
-from autograder.repair import RepairCopy, load_copy, read_references, repair_folder, student_version
-from autograder.settings import RELEASE, SOURCE, configure
+from autograder.intake.cells import is_answer, mark, repair
+from autograder.intake.copyfiles import UnreadableError, read_notebook
+from autograder.intake.repair import RepairCopy, load_copy, read_references, repair_folder, student_version
+from autograder.settings import configure
+from course.settings import RELEASE, SOURCE
 
 QUICKSTART = Path(nbgrader.__file__).parent / "docs" / "source" / "user_guide" / "source" / "ps1"
 OURS = ["ex01_bleu2", "ex02_perplexite", "ex03_juge_symetrique"]

@@ -15,13 +15,14 @@ from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_raw_
 from nbgrader.api import Gradebook
 from traitlets.config import Config
 
-from autograder import sandbox
-from autograder.feedback import write_feedback
-from autograder.grading import Class, Prepared, declare, found_copies, grade, write_marks
-from autograder.limits import Limits
-from autograder.publish import nbgrader_api, succeeded
+from autograder.execution import sandbox
+from autograder.execution.limits import Limits
+from autograder.intake.nbgrader_course import nbgrader_api, succeeded
+from autograder.judgement.verdicts import behaviour, checked, clean, failure, is_reserved
+from autograder.record.feedback import write_feedback
+from autograder.record.grading import Class, Prepared, declare, found_copies, grade
+from autograder.record.marks import write_marks
 from autograder.settings import secure
-from autograder.verdicts import behaviour, checked, clean, failure, is_reserved
 
 CANARY = "canari_ne_doit_jamais_sortir"
 # Chaque secret n'est écrit que dans un test caché : argument, valeur attendue, message.
@@ -60,7 +61,7 @@ COPIES = {
 }  # fmt: skip
 PREPROCESSORS = [
     "nbgrader.preprocessors.GetGrades",
-    "autograder.feedback.HideHiddenTests",
+    "autograder.record.feedback.HideHiddenTests",
     "nbconvert.preprocessors.CSSHTMLHeaderPreprocessor",
 ]
 
@@ -249,7 +250,7 @@ def test_messages_de_nbgrader(native):
 def test_pages_de_nbgrader_sans_bubblewrap(graded, native, monkeypatch):
     """Là où la copie ne peut pas être relancée isolée, chaque test n'a que son état : rien ne vient de l'exécution notée."""
     group, _ = graded
-    monkeypatch.setattr("autograder.feedback.available", lambda: "absent")
+    monkeypatch.setattr("autograder.record.feedback.available", lambda: "absent")
     with nbgrader_api(group.course) as api:
         succeeded(api.generate_feedback("secret", "espionne", force=True), "faire un retour")
     page = text((group.course / "feedback" / "espionne" / "secret" / "secret.html").read_text(encoding="utf-8"))

@@ -6,10 +6,11 @@ import nbformat
 import pytest
 from nbformat.v4 import new_code_cell, new_notebook
 
-from autograder import validation
-from autograder.demonstration import build_copy
-from autograder.settings import COPIES, RELEASE, UsageError
-from autograder.validation import report, targets, validate, with_names
+from autograder.judgement import validation
+from autograder.judgement.validation import report, targets, validate, with_names
+from autograder.settings import UsageError
+from course.demonstration import build_copy
+from course.settings import COPIES, RELEASE
 
 EX = "ex01_bleu2"
 

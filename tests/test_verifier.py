@@ -6,9 +6,9 @@ import shutil
 import nbformat
 import pytest
 
-from autograder import checks, publish
-from autograder.lessons import code_cells, derive, find, notebook_path, outputs_digest
-from autograder.settings import RELEASE, ROOT
+from course import checks, publish
+from course.lessons import code_cells, derive, find, notebook_path, outputs_digest
+from course.settings import RELEASE, ROOT
 
 
 @pytest.mark.parametrize("check", checks.CHECKS, ids=lambda check: check.__name__)
