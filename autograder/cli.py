@@ -1,6 +1,7 @@
 """La commande du correcteur : collecter, noter, exporter, écrire les retours, valider.
 
-Codes de sortie : 0 tout va bien ; 1 au moins une copie est en faute, et chacune est nommée ; 2 mauvais usage ou environnement, avec la commande qui répare.
+Codes de sortie : 0 tout va bien ; 1 au moins une copie est en faute, et chacune est nommée ; 2 mauvais usage ou environnement,
+avec la commande qui répare.
 """
 
 import errno

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import nbformat
 import pytest
-from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
+from nbformat.v4 import new_code_cell, new_notebook
 from nbgrader.api import Gradebook
 
 from autograder.execution import sandbox
@@ -15,6 +15,7 @@ from autograder.intake.nbgrader_course import nbgrader_api, succeeded
 from autograder.record.grading import Class, declare, found_copies, grade
 from course import demonstration
 from course.settings import COPIES, RELEASE, SOURCE
+from tests.devoirs import cell
 
 pytestmark = [
     pytest.mark.skipif(sandbox.available() is not None, reason=f"pas de bac à sable : {sandbox.available()}"),
@@ -121,15 +122,6 @@ c.LimitOutput.max_lines = 5
 c.AssignLatePenalties.plugin_class = "retards.HalfPoint"
 c.Autograde.exclude_overwriting = {"devoir": ["a_completer.py"]}
 """
-
-
-def cell(kind, name, source, points=None):
-    marks = {"schema_version": 3, "task": kind == "tache", "grade_id": name}
-    marks |= {"grade": points is not None and kind != "tache", "solution": kind in ("reponse", "redaction"), "locked": kind in ("test", "tache")}
-    if points is not None:
-        marks["points"] = points
-    new = new_markdown_cell if kind in ("redaction", "tache") else new_code_cell
-    return new(source, id=name, metadata={"nbgrader": marks})
 
 
 def two_notebooks(course):

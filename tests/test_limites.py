@@ -20,6 +20,7 @@ from autograder.execution.sandbox import Sandbox, package_paths
 from autograder.judgement.preprocessor import correct
 from autograder.judgement.proxy import Lost, Student
 from course.settings import ROOT
+from tests.devoirs import cell
 
 pytestmark = pytest.mark.skipif(sandbox.available() is not None, reason=f"pas de bac à sable : {sandbox.available()}")
 root_only = pytest.mark.skipif(os.geteuid() != 0, reason="le nombre de processus d'un bac n'est borné que si le correcteur est root")
@@ -131,18 +132,8 @@ def test_manquer_de_coeur_n_est_pas_attendre(watched):
             loop.wait()
 
 
-def cell(name, source, role):
-    """Une cellule de devoir : « reponse », « test » ou « donnee »."""
-    made = nbformat.v4.new_code_cell(source)
-    made.metadata.nbgrader = {
-        "grade_id": name, "schema_version": 3, "task": False, "solution": role == "reponse", "grade": role == "test",
-        "locked": role != "reponse", **({"points": 1} if role == "test" else {}),
-    }  # fmt: skip
-    return made
-
-
 HEAVY = "import matplotlib.pyplot"  # plus d'un quart de seconde de calcul
-TEST = cell("test", "assert answer() == 4", "test")
+TEST = cell("test", "test", "assert answer() == 4", 1)
 
 
 def graded(cells):
@@ -154,13 +145,13 @@ def graded(cells):
 @pytest.mark.parametrize("given", [HEAVY, f"%precision 3\n{HEAVY}", "import helpers, matplotlib.pyplot as plt"])
 def test_ce_que_le_devoir_charge_n_est_pas_compte(given):
     """Ni l'ouverture d'IPython, ni l'import des bibliothèques des cellules données."""
-    result = graded([cell("donnee", given, "donnee"), cell("reponse", "%precision 2\ndef answer():\n    return 4", "reponse"), TEST])
+    result = graded([cell("donnee", "donnee", given), cell("reponse", "reponse", "%precision 2\ndef answer():\n    return 4"), TEST])
     assert result["errors"] == {} and result["tests"]["test"]["passed"] and result["incidents"] == []
 
 
 def test_ce_que_la_copie_charge_est_compte():
     """Le même import, mais choisi par l'étudiant, est à lui."""
-    result = graded([cell("reponse", f"def answer():\n    return 4\n{HEAVY}", "reponse"), TEST])
+    result = graded([cell("reponse", "reponse", f"def answer():\n    return 4\n{HEAVY}"), TEST])
     assert "temps de calcul dépassé (0.15 s)" in result["incidents"][0]
 
 

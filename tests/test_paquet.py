@@ -13,12 +13,13 @@ from pathlib import Path
 
 import nbformat
 import pytest
-from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
+from nbformat.v4 import new_notebook
 from nbgrader.api import Gradebook
 from sqlalchemy.exc import SAWarning
 
 from autograder.execution.sandbox import available
 from course.settings import ROOT
+from tests.devoirs import cell
 
 ABSENT = ("helpers", "course", "openai", "nltk", "matplotlib", "jupytext")
 pytestmark = pytest.mark.skipif(available() is not None, reason="bubblewrap absent")
@@ -104,16 +105,6 @@ def test_cours_de_nbgrader_quickstart(environment, tmp_path):
     assert {status for _, status in ours.values()} == {"a_relire"}  # ps1 a des réponses qu'une personne lit
 
 
-def cell(kind: str, grade_id: str, source: str, points: float | None = None):
-    """Cellule nbgrader d'un devoir : « reponse », « test », « lue » (notée par une personne), « tache » ou « donnee »."""
-    marks = {
-        "schema_version": 3, "grade_id": grade_id, "grade": kind in ("test", "lue"), "solution": kind in ("reponse", "lue"),
-        "locked": kind in ("test", "tache", "donnee"), "task": kind == "tache",
-    } | ({} if points is None else {"points": points})  # fmt: skip
-    new = new_markdown_cell if kind in ("lue", "tache") else new_code_cell
-    return new(source, metadata={"nbgrader": marks})
-
-
 def foreign_course(course: Path) -> None:
     """Un cours étranger : deux notebooks, tests cachés anglais, données, question lue, tâche, note partielle, pénalité de retard."""
     kernel = {"kernelspec": {"name": "python3", "display_name": "Python 3", "language": "python"}}
@@ -121,7 +112,7 @@ def foreign_course(course: Path) -> None:
         cell("donnee", "lire", "import csv\n\ndef lire(nom):\n    with open(nom) as file:\n        return [float(row[0]) for row in csv.reader(file)]"),
         cell("reponse", "moyenne", "### BEGIN SOLUTION\ndef moyenne(nom):\n    valeurs = lire(nom)\n    return sum(valeurs) / len(valeurs)\n### END SOLUTION"),
         cell("test", "moyenne_test", "assert moyenne('mesures.csv') == 4\n### BEGIN HIDDEN TESTS\nassert moyenne('autres.csv') == 10\n### END HIDDEN TESTS", 3),
-        cell("lue", "avis", "### BEGIN SOLUTION\nLa moyenne est sensible aux extrêmes.\n### END SOLUTION", 2),
+        cell("redaction", "avis", "### BEGIN SOLUTION\nLa moyenne est sensible aux extrêmes.\n### END SOLUTION", 2),
         cell("tache", "dessin", "Dessinez la distribution.", 1),
     ])  # fmt: skip
     second = new_notebook(metadata=kernel, cells=[

@@ -3,6 +3,7 @@
 import json
 from collections import Counter, defaultdict
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 from jinja2 import ChoiceLoader, Environment, PackageLoader, Template, select_autoescape
@@ -25,8 +26,9 @@ class AssignmentReport:
     tests: list[tuple[str, int, int]]
 
 
+@cache
 def templates(*packages: str) -> Environment:
-    """Gabarits du correcteur, et d'abord ceux de ces paquets ; tout texte y est échappé."""
+    """Gabarits du correcteur, et d'abord ceux de ces paquets ; tout texte y est échappé.."""
     loader = ChoiceLoader([PackageLoader(name) for name in (*packages, "autograder.record")])
     environment = Environment(loader=loader, autoescape=select_autoescape(), trim_blocks=True, lstrip_blocks=True)
     environment.filters["french"] = lambda value: "—" if value is None else f"{value:g}".replace(".", ",")
