@@ -208,6 +208,12 @@ def test_copie_juste(french):
     assert "4 réussi(s) sur 4" in text(page)
 
 
+def test_titre_de_la_page(french):
+    """Un notebook qui a le nom du devoir n'est pas nommé deux fois, et la note n'est pas dite « du devoir »."""
+    read = " ".join(text(french["juste"]).split())
+    assert "devoir secret." in read and "notebook" not in read.partition("Les tests")[0] and "Devoir :" not in read
+
+
 def test_copie_fausse(french):
     """Visible : obtenu et attendu. Caché : son nom et son état. En partie caché : la partie visible n'est pas accusée."""
     page = text(french["fausse"])

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from jinja2 import ChoiceLoader, Environment, PackageLoader, Template, select_autoescape
+from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined, Template, select_autoescape
 
 from autograder.intake.assignment import grade_id, kind
 from autograder.record.grading import Class
@@ -28,9 +28,10 @@ class AssignmentReport:
 
 @cache
 def templates(*packages: str) -> Environment:
-    """Gabarits du correcteur, et d'abord ceux de ces paquets ; tout texte y est échappé.."""
+    """Gabarits du correcteur, et d'abord ceux de ces paquets ; tout texte y est échappé, et un nom que la page n'a pas reçu est une erreur."""
     loader = ChoiceLoader([PackageLoader(name) for name in (*packages, "autograder.record")])
-    environment = Environment(loader=loader, autoescape=select_autoescape(), trim_blocks=True, lstrip_blocks=True)
+    settings = {"autoescape": select_autoescape(), "undefined": StrictUndefined, "trim_blocks": True, "lstrip_blocks": True}
+    environment = Environment(loader=loader, **settings)
     environment.filters["french"] = lambda value: "—" if value is None else f"{value:g}".replace(".", ",")
     return environment
 
